@@ -1,0 +1,1 @@
+// The Encoding layer.

@@ -1,0 +1,1 @@
+// The SignIn layer.
