@@ -1,0 +1,230 @@
+/// The wire of SenseCrypt in-app sign-in as data: names, paths, statuses, lifetimes and limits.
+///
+/// The built-in profile is the document `sensecrypt.json5`, which says of each value whether the public
+/// description states it or whether it is assumed. Both sides of the protocol read it: neither has a
+/// path or a spelling of its own. It holds no conditions; what depends on one is Swift.
+public struct SenseCryptProfile: Sendable, Hashable, Codable {
+    /// The profile's name.
+    public let name: String
+    /// Where the endpoints are, as suffixes of the issuer.
+    public let paths: Paths
+    /// Suffixes of `device_ceremony_endpoint`.
+    public let ceremonyPaths: CeremonyPaths
+    /// The names inside a signed device request.
+    public let ceremony: Ceremony
+    /// How long things live, in seconds.
+    public let lifetimes: Lifetimes
+    /// How far clocks may differ, in seconds.
+    public let windows: Windows
+    /// How much of everything there may be.
+    public let limits: Limits
+    /// Statuses and spellings of refusals.
+    public let errors: Errors
+    /// The rules of a refused save.
+    public let saveRules: SaveRules
+
+    /// Suffixes of the issuer, except ``management`` (of the IdP's origin) and ``oauthMetadata`` (between
+    /// the origin and the issuer's path).
+    public struct Paths: Sendable, Hashable, Codable {
+        /// OpenID Connect Discovery.
+        public let openidConfiguration: String
+        /// RFC 8414 metadata.
+        public let oauthMetadata: String
+        /// The first-party authorization challenge endpoint.
+        public let challenge: String
+        /// The token endpoint.
+        public let token: String
+        /// The revocation endpoint (RFC 7009).
+        public let revocation: String
+        /// The key set.
+        public let jwks: String
+        /// The device ceremony endpoint, the stem of ``CeremonyPaths``.
+        public let ceremony: String
+        /// The resource API's accounts.
+        public let accounts: String
+        /// The management API.
+        public let management: String
+    }
+
+    /// Suffixes of `device_ceremony_endpoint`.
+    public struct CeremonyPaths: Sendable, Hashable, Codable {
+        /// Call 2, the face-token fetch.
+        public let faceToken: String
+        /// The report of a mismatch.
+        public let attempt: String
+        /// The end of a session from the phone's side.
+        public let abort: String
+        /// Self-signup: asks for a code by mail.
+        public let signup: String
+        /// Registration of a device.
+        public let enroll: String
+    }
+
+    /// The names inside a signed device request.
+    public struct Ceremony: Sendable, Hashable, Codable {
+        /// `typ` of a ceremony request.
+        public let type: String
+        /// `typ` of an enrolment request.
+        public let enrollmentType: String
+        /// Values of `act`.
+        public let acts: Acts
+    }
+
+    /// Values of `act` in a signed device request.
+    public struct Acts: Sendable, Hashable, Codable {
+        /// Call 2.
+        public let faceToken: String
+        /// A mismatch.
+        public let attempt: String
+        /// Call 3.
+        public let complete: String
+        /// The end of a session.
+        public let abort: String
+        /// Registration.
+        public let enroll: String
+    }
+
+    /// How long things live, in seconds.
+    public struct Lifetimes: Sendable, Hashable, Codable {
+        /// A session.
+        public let session: Int64
+        /// An authorization code.
+        public let code: Int64
+        /// An access token, where the application says nothing else.
+        public let accessToken: Int64
+        /// An ID token.
+        public let idToken: Int64
+        /// A refresh token family, from its sign-in on.
+        public let refreshToken: Int64
+        /// An enrolment ticket.
+        public let ticket: Int64
+        /// A code sent by mail.
+        public let signupCode: Int64
+        /// How long a dead session is still told from one that never was.
+        public let linger: Int64
+    }
+
+    /// How far clocks may differ, in seconds.
+    public struct Windows: Sendable, Hashable, Codable {
+        /// DPoP `iat` in the past, without a nonce.
+        public let proofAge: Int64
+        /// DPoP `iat` in the future, without a nonce.
+        public let proofAhead: Int64
+        /// DPoP `iat` in the future, with a fresh nonce.
+        public let proofAheadWithNonce: Int64
+        /// Ceremony `iat` before the session was opened.
+        public let ceremonyBeforeSession: Int64
+        /// Ceremony `iat` in the future.
+        public let ceremonyAhead: Int64
+        /// Enrolment `iat` in the past.
+        public let enrollmentAge: Int64
+        /// The length of a DPoP nonce's time bucket.
+        public let nonceBucket: Int64
+    }
+
+    /// How much of everything there may be.
+    public struct Limits: Sendable, Hashable, Codable {
+        /// Face mismatches of a session; the last one ends it.
+        public let mismatches: Int
+        /// Replacement codes of a session.
+        public let replacements: Int
+        /// Bytes of a request body at the IdP.
+        public let bodyBytes: Int
+        /// Bytes of a request body at the resource API.
+        public let resourceBodyBytes: Int
+        /// Bytes of a sealed face token.
+        public let faceTokenBytes: Int
+        /// Characters of a signed device request.
+        public let jwsBytes: Int
+        /// Bytes of any other form value.
+        public let parameterBytes: Int
+        /// Devices a user may have.
+        public let devicesPerUser: Int
+        /// Sessions of a tenant.
+        public let sessions: Int
+        /// Grants of a tenant.
+        public let grants: Int
+        /// Unused enrolment tickets of a tenant.
+        public let tickets: Int
+        /// Unused mail codes of a tenant.
+        public let signupCodes: Int
+        /// Mails of a tenant.
+        public let inbox: Int
+        /// Remembered proofs of a tenant.
+        public let replayEntries: Int
+        /// Access tokens revoked one by one, of a tenant.
+        public let revokedTokens: Int
+        /// Findings of the whole IdP.
+        public let findings: Int
+        /// Entries of a listing.
+        public let page: Int
+    }
+
+    /// A refusal's status and the spelling of its `error`.
+    public struct ErrorSpelling: Sendable, Hashable, Codable {
+        /// The HTTP status.
+        public let status: Int
+        /// The value of `error`.
+        public let code: String
+        /// The value of `error_description`, where it is fixed.
+        public let description: String?
+    }
+
+    /// Statuses and spellings of refusals, named for what they mean.
+    public struct Errors: Sendable, Hashable, Codable {
+        /// A session is open and wants its ceremony.
+        public let insufficientAuthorization: ErrorSpelling
+        /// The request is malformed.
+        public let invalidRequest: ErrorSpelling
+        /// The body is over its limit.
+        public let tooLarge: ErrorSpelling
+        /// The tenant has no such client.
+        public let invalidClient: ErrorSpelling
+        /// A first-party precondition does not hold.
+        public let unauthorizedClient: ErrorSpelling
+        /// The application may not ask for this scope.
+        public let invalidScope: ErrorSpelling
+        /// The application may not ask for this resource.
+        public let invalidTarget: ErrorSpelling
+        /// The DPoP proof is missing or bad.
+        public let invalidDpopProof: ErrorSpelling
+        /// The DPoP proof needs a fresh nonce of the server.
+        public let useDpopNonce: ErrorSpelling
+        /// The session is unknown, over, dead, or somebody else's.
+        public let invalidSession: ErrorSpelling
+        /// The ceremony proof does not fit the session.
+        public let invalidCeremonyProof: ErrorSpelling
+        /// A newer generation of the face token exists.
+        public let faceTokenStale: ErrorSpelling
+        /// The device was removed or the user lost access.
+        public let accessDenied: ErrorSpelling
+        /// A ceremony cannot go on, for a reason that is nobody's business.
+        public let uniformRefusal: ErrorSpelling
+        /// The code or refresh token is no good.
+        public let invalidGrant: ErrorSpelling
+        /// The grant type is not served.
+        public let unsupportedGrantType: ErrorSpelling
+        /// Too many starts.
+        public let rateLimited: ErrorSpelling
+        /// The server failed.
+        public let serverError: ErrorSpelling
+        /// The access token is no good.
+        public let invalidToken: ErrorSpelling
+        /// There is nothing at this path.
+        public let notFound: ErrorSpelling
+        /// The path does not take this method.
+        public let methodNotAllowed: ErrorSpelling
+    }
+
+    /// The rules of a refused save.
+    public struct SaveRules: Sendable, Hashable, Codable {
+        /// The tenant must run its own app.
+        public let requiresTenantApp: String
+        /// The application must require DPoP proofs.
+        public let requiresDpop: String
+        /// The application must not bind tokens to a client certificate.
+        public let conflictsWithMtls: String
+        /// The application must have a redirect URI.
+        public let requiresRedirectUri: String
+    }
+}
