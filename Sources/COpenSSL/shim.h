@@ -1,4 +1,5 @@
-// What Swift cannot see of OpenSSL: macros and variadic functions, and nothing else.
+// What Swift cannot see of OpenSSL, or cannot do safely: macros, variadic functions, and arrays of
+// OSSL_PARAM, whose names and values must stay where they are until the call is over.
 #ifndef UNDERSTUDY_COPENSSL_SHIM_H
 #define UNDERSTUDY_COPENSSL_SHIM_H
 
@@ -19,8 +20,74 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 
 // OPENSSL_free is a macro that records file and line.
 static inline void understudy_openssl_free(void *pointer) { OPENSSL_free(pointer); }
+
+// Makes a P-256 key of a 65-byte point and, when `scalar` is not NULL, its 32-byte little-endian
+// private scalar. OpenSSL refuses a point that is not on the curve. NULL on failure.
+static inline EVP_PKEY *understudy_p256_key(const unsigned char *point, unsigned char *scalar) {
+    OSSL_PARAM params[4];
+    OSSL_PARAM *next = params;
+    *next++ = OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0);
+    *next++ = OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65);
+    if (scalar != NULL) *next++ = OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32);
+    *next = OSSL_PARAM_construct_end();
+
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    if (context == NULL) return NULL;
+    if (EVP_PKEY_fromdata_init(context) != 1
+        || EVP_PKEY_fromdata(context, &key, scalar != NULL ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY, params) != 1) {
+        EVP_PKEY_free(key);
+        key = NULL;
+    }
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+// Makes an RSA public key of its modulus and exponent, both little-endian. NULL on failure.
+static inline EVP_PKEY *understudy_rsa_key(
+    unsigned char *modulus, size_t modulus_size, unsigned char *exponent, size_t exponent_size) {
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_RSA_N, modulus, modulus_size),
+        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_RSA_E, exponent, exponent_size),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    if (context == NULL) return NULL;
+    if (EVP_PKEY_fromdata_init(context) != 1
+        || EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, params) != 1) {
+        EVP_PKEY_free(key);
+        key = NULL;
+    }
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+// Tells a MAC context to be HMAC with SHA-256. 1 on success.
+static inline int understudy_hmac_use_sha256(EVP_MAC_CTX *context) {
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_MAC_CTX_set_params(context, params);
+}
+
+// HKDF with SHA-256, extract and expand. 1 on success.
+static inline int understudy_hkdf_sha256(
+    EVP_KDF_CTX *context, unsigned char *output, size_t output_size, const unsigned char *ikm, size_t ikm_size,
+    const unsigned char *salt, size_t salt_size, const unsigned char *info, size_t info_size) {
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)"SHA256", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)ikm, ikm_size),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, salt_size),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_size),
+        OSSL_PARAM_construct_end(),
+    };
+    return EVP_KDF_derive(context, output, output_size, params);
+}
 
 #endif
