@@ -12,4 +12,9 @@ static inline int understudy_sqlite_bind_blob(sqlite3_stmt *s, int i, const void
     return sqlite3_bind_blob(s, i, b, n, SQLITE_TRANSIENT);
 }
 
+// sqlite3_db_config is variadic; these options take a switch and a place for the setting that results.
+static inline int understudy_sqlite_configure(sqlite3 *db, int option, int on) {
+    return sqlite3_db_config(db, option, on, (int *)0);
+}
+
 #endif

@@ -1,1 +1,64 @@
-// The Store layer.
+import Synchronization
+
+/// Everything that outlives a process: devices, keys, enrolments, sessions, flows, nonces, journal, IdP records.
+///
+/// One SQLite database in write-ahead mode, in a directory of its own. Any number of threads may share one store, and
+/// any number of processes one directory. What belongs together is written in one transaction; what a transaction
+/// wrote is there whole after a kill, or not at all.
+public final class Store: Sendable {
+    private let connection: Mutex<Connection>
+
+    /// Opens the store in `directory`, making it (mode 0700, files 0600) and bringing it up to this build's version.
+    ///
+    /// Throws `unusableDirectory`, `notADatabase`, `foreignDatabase`, `newerDatabase`, `migrationFailed` or `busy`; in
+    /// each case an existing database is left as it was.
+    public convenience init(directory: String) throws(StoreError) {
+        try self.init(directory: directory, migrations: Migration.all)
+    }
+
+    /// Opens a store that lives in memory and ends with this value.
+    public static func inMemory() throws(StoreError) -> Store {
+        let connection = try Connection(path: ":memory:")
+        try connection.prepare(migrations: Migration.all)
+        return Store(connection)
+    }
+
+    init(directory path: String, migrations: [Migration]) throws(StoreError) {
+        let directory = StoreDirectory(path: path)
+        try directory.prepare()
+        let opened = try directory.exclusively { () throws(StoreError) in
+            let connection = try Connection(path: directory.databasePath)
+            try connection.prepare(migrations: migrations)
+            return connection
+        }
+        connection = Mutex(opened)
+    }
+
+    private init(_ opened: Connection) {
+        connection = Mutex(opened)
+    }
+
+    /// Runs `body` over one moment of the database.
+    ///
+    /// The reader is good inside `body` only; calling this store again from there is a programming error.
+    public func read<T: Sendable>(_ body: (StoreReader) throws(StoreError) -> T) throws(StoreError) -> T {
+        try connection.withLock { (connection) throws(StoreError) in
+            let reader = StoreReader(connection)
+            defer { reader.close() }
+            return try connection.transaction(.beginDeferred) { () throws(StoreError) in try body(reader) }
+        }
+    }
+
+    /// Runs `body` as one transaction: all of it is durable when this returns, and none of it when it throws.
+    ///
+    /// Durable against a killed process at once; against a power cut from the next checkpoint on, without ever losing
+    /// consistency (`synchronous=NORMAL`). To give up half-way, throw `StoreError.abandoned`. The writer is good inside
+    /// `body` only; calling this store again from there is a programming error.
+    public func write<T: Sendable>(_ body: (StoreWriter) throws(StoreError) -> T) throws(StoreError) -> T {
+        try connection.withLock { (connection) throws(StoreError) in
+            let writer = StoreWriter(connection)
+            defer { writer.close() }
+            return try connection.transaction(.beginImmediate) { () throws(StoreError) in try body(writer) }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import Device
+import Encoding
+
+extension StoreReader {
+    /// Every enrolment of a device, in the order of issuers and keys.
+    public func enrolments(of device: DeviceID) throws(StoreError) -> [Enrolment] {
+        try connection.all(.enrolmentsOfDevice, [.text(device.rawValue)], Enrolment.init(row:))
+    }
+
+    /// The enrolments of a device at one issuer: one per user enrolled there.
+    public func enrolments(of device: DeviceID, issuer: String) throws(StoreError) -> [Enrolment] {
+        try connection.all(.enrolmentsAtIssuer, [.text(device.rawValue), .text(issuer)], Enrolment.init(row:))
+    }
+}
+
+extension StoreWriter {
+    /// Adds an enrolment to a device.
+    ///
+    /// Throws `StoreError.missing` when there is no such device and `duplicate` when that key is enrolled already.
+    public func insert(_ enrolment: Enrolment, for device: DeviceID) throws(StoreError) {
+        try connection.run(
+            .insertEnrolment,
+            [
+                .text(device.rawValue), .text(enrolment.issuer), .text(enrolment.kid), .text(enrolment.email),
+                .text(enrolment.subject), .text(enrolment.key.rawValue), .integer(enrolment.createdAt.milliseconds),
+            ])
+    }
+
+    /// Removes one enrolment and leaves its key; tells whether there was one.
+    @discardableResult
+    public func deleteEnrolment(kid: String, issuer: String, of device: DeviceID) throws(StoreError) -> Bool {
+        try connection.run(.deleteEnrolment, [.text(device.rawValue), .text(issuer), .text(kid)]) == 1
+    }
+}
+
+extension SQL {
+    private static let enrolmentColumns = "issuer, kid, email, subject, key, created_at"
+
+    static let enrolmentsOfDevice = SQL(
+        "enrolments.list", "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 ORDER BY issuer, kid")
+    static let enrolmentsAtIssuer = SQL(
+        "enrolments.atIssuer",
+        "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 AND issuer = ?2 ORDER BY kid")
+    static let insertEnrolment = SQL(
+        "enrolments.insert",
+        "INSERT INTO enrolments (device, \(enrolmentColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+    static let deleteEnrolment = SQL(
+        "enrolments.delete", "DELETE FROM enrolments WHERE device = ?1 AND issuer = ?2 AND kid = ?3")
+}
+
+extension Enrolment {
+    fileprivate init(row: Row) throws(StoreError) {
+        self.init(
+            issuer: row.text(0), email: row.text(2), subject: row.text(3), kid: row.text(1),
+            key: KeyHandle(rawValue: row.text(4)), createdAt: Instant(milliseconds: row.integer(5)))
+    }
+}

@@ -1,0 +1,86 @@
+extension Migration {
+    /// Every migration there has been, oldest first: append only, since each is applied somewhere already.
+    static let all: [Migration] = [
+        Migration(
+            name: "devices and their keys",
+            sql: """
+                CREATE TABLE devices (
+                    id TEXT PRIMARY KEY, platform TEXT NOT NULL, clock TEXT NOT NULL, scans TEXT NOT NULL,
+                    fallback_scan TEXT NOT NULL, face BLOB NOT NULL, install_key TEXT NOT NULL,
+                    created_at INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                CREATE TABLE keys (
+                    device TEXT NOT NULL REFERENCES devices ON DELETE CASCADE, handle TEXT NOT NULL,
+                    purpose TEXT NOT NULL, scalar BLOB NOT NULL, created_at INTEGER NOT NULL,
+                    invalidated INTEGER NOT NULL, PRIMARY KEY (device, handle)
+                ) STRICT, WITHOUT ROWID;
+                """),
+        Migration(
+            name: "enrolments",
+            sql: """
+                CREATE TABLE enrolments (
+                    device TEXT NOT NULL REFERENCES devices ON DELETE CASCADE, issuer TEXT NOT NULL,
+                    kid TEXT NOT NULL, email TEXT NOT NULL, subject TEXT NOT NULL, key TEXT NOT NULL,
+                    created_at INTEGER NOT NULL, PRIMARY KEY (device, issuer, kid)
+                ) STRICT, WITHOUT ROWID;
+                """),
+        Migration(
+            name: "sessions",
+            sql: """
+                CREATE TABLE sessions (
+                    sequence INTEGER PRIMARY KEY,
+                    device TEXT NOT NULL UNIQUE REFERENCES devices ON DELETE CASCADE, issuer TEXT NOT NULL,
+                    client_id TEXT NOT NULL, resource TEXT, access_token TEXT NOT NULL, expires_at INTEGER NOT NULL,
+                    refresh_token TEXT, scope TEXT NOT NULL, claims TEXT NOT NULL, subject TEXT NOT NULL,
+                    created_at INTEGER NOT NULL, token_endpoint TEXT NOT NULL, revocation_endpoint TEXT
+                ) STRICT;
+                """),
+        Migration(
+            name: "flows",
+            sql: """
+                CREATE TABLE flows (
+                    sequence INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,
+                    device TEXT NOT NULL REFERENCES devices ON DELETE CASCADE, phase TEXT NOT NULL,
+                    is_terminal INTEGER NOT NULL, is_parked INTEGER NOT NULL, updated_at INTEGER NOT NULL,
+                    body BLOB NOT NULL
+                ) STRICT;
+                CREATE INDEX flows_of_device ON flows (device);
+                CREATE INDEX flows_live ON flows (device) WHERE is_terminal = 0;
+                CREATE INDEX flows_finished ON flows (updated_at) WHERE is_terminal = 1;
+                """),
+        Migration(
+            name: "nonces",
+            sql: """
+                CREATE TABLE nonces (
+                    device TEXT NOT NULL REFERENCES devices ON DELETE CASCADE, role TEXT NOT NULL,
+                    origin TEXT NOT NULL, nonce TEXT NOT NULL, received_at INTEGER NOT NULL,
+                    PRIMARY KEY (device, role, origin)
+                ) STRICT, WITHOUT ROWID;
+                """),
+        Migration(
+            name: "server metadata",
+            sql: """
+                CREATE TABLE metadata (
+                    issuer TEXT PRIMARY KEY, body BLOB NOT NULL, fetched_at INTEGER NOT NULL
+                ) STRICT;
+                CREATE INDEX metadata_by_age ON metadata (fetched_at);
+                """),
+        Migration(
+            name: "journal",
+            sql: """
+                CREATE TABLE journal (
+                    sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, device TEXT, flow TEXT,
+                    kind TEXT NOT NULL, body BLOB NOT NULL
+                ) STRICT;
+                CREATE INDEX journal_of_device ON journal (device) WHERE device IS NOT NULL;
+                """),
+        Migration(
+            name: "identity provider records",
+            sql: """
+                CREATE TABLE idp_records (
+                    idp TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, value BLOB NOT NULL,
+                    PRIMARY KEY (idp, kind, key)
+                ) STRICT, WITHOUT ROWID;
+                """),
+    ]
+}
