@@ -69,7 +69,7 @@ final class Connection: @unchecked Sendable {
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// Runs `body` between `begin` and a commit; any throw, its own or the commit's, rolls everything back.
-    func transaction<T>(_ begin: SQL, _ body: () throws(StoreError) -> T) throws(StoreError) -> T {
+    func transaction<T>(_ begin: SQL, _ body: () throws -> T) throws -> T {
         try run(begin)
         do {
             let result = try body()
@@ -86,7 +86,8 @@ final class Connection: @unchecked Sendable {
         try check(sqlite3_exec(handle, sql.text, nil, nil, nil), sql.name)
     }
 
-    private func rollBack() {
+    /// Undoes the open transaction, if there is one.
+    func rollBack() {
         // Some failures (disk full, I/O) have rolled back already. A rollback that fails leaves the transaction open,
         // and then the next begin fails by name.
         guard sqlite3_get_autocommit(handle) == 0 else { return }

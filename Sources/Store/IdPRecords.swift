@@ -42,9 +42,7 @@ extension StoreReader {
     }
 
     /// Gives every record of a provider to `visit`, by kind and then key: how a provider comes back after a start.
-    public func forEachIdPRecord(
-        _ idp: String, _ visit: (IdPRecord) throws(StoreError) -> Void
-    ) throws(StoreError) {
+    public func forEachIdPRecord(_ idp: String, _ visit: (IdPRecord) -> Void) throws(StoreError) {
         try connection.forEach(.idpAllRecords, [.text(idp)]) { (row) throws(StoreError) in
             try visit(IdPRecord(row: row))
         }

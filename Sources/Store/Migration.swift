@@ -47,15 +47,17 @@ extension Connection {
         let version = try readInteger(.userVersion)
         guard version < migrations.count else { return false }
         let migration = migrations[version]
-        try transaction(.beginImmediate) { () throws(StoreError) in
-            guard try readInteger(.userVersion) == version else { return }
-            do throws(StoreError) {
+        try run(.beginImmediate)
+        do {
+            if try readInteger(.userVersion) == version {
                 try execute(SQL("migration", migration.sql))
                 try execute(.stamp(version: version + 1))
                 try refuseOrphans()
-            } catch {
-                throw Self.failure(of: migration, error)
             }
+            try run(.commit)
+        } catch {
+            rollBack()
+            throw Self.failure(of: migration, error)
         }
         return true
     }

@@ -40,25 +40,26 @@ public final class Store: Sendable {
 
     /// Runs `body` over one moment of the database.
     ///
-    /// The reader is good inside `body` only; calling this store again from there is a programming error.
-    public func read<T: Sendable>(_ body: (StoreReader) throws(StoreError) -> T) throws(StoreError) -> T {
-        try connection.withLock { (connection) throws(StoreError) in
+    /// The reader is good inside `body` only; calling this store again from there is a programming error. Throws
+    /// `StoreError`, or what `body` throws.
+    public func read<T: Sendable>(_ body: (StoreReader) throws -> T) throws -> T {
+        try connection.withLock { connection in
             let reader = StoreReader(connection)
             defer { reader.close() }
-            return try connection.transaction(.beginDeferred) { () throws(StoreError) in try body(reader) }
+            return try connection.transaction(.beginDeferred) { try body(reader) }
         }
     }
 
     /// Runs `body` as one transaction: all of it is durable when this returns, and none of it when it throws.
     ///
     /// Durable against a killed process at once; against a power cut from the next checkpoint on, without ever losing
-    /// consistency (`synchronous=NORMAL`). To give up half-way, throw `StoreError.abandoned`. The writer is good inside
-    /// `body` only; calling this store again from there is a programming error.
-    public func write<T: Sendable>(_ body: (StoreWriter) throws(StoreError) -> T) throws(StoreError) -> T {
-        try connection.withLock { (connection) throws(StoreError) in
+    /// consistency (`synchronous=NORMAL`). The writer is good inside `body` only; calling this store again from there is
+    /// a programming error. Throws `StoreError`, or what `body` throws.
+    public func write<T: Sendable>(_ body: (StoreWriter) throws -> T) throws -> T {
+        try connection.withLock { connection in
             let writer = StoreWriter(connection)
             defer { writer.close() }
-            return try connection.transaction(.beginImmediate) { () throws(StoreError) in try body(writer) }
+            return try connection.transaction(.beginImmediate) { try body(writer) }
         }
     }
 }

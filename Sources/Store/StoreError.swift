@@ -22,8 +22,6 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case failed(operation: String, code: ResultCode)
     /// A stored record does not read as one; another program changed it.
     case unreadableRecord(operation: String, column: String)
-    /// The caller gave the transaction up; everything it wrote was rolled back.
-    case abandoned(reason: String)
 
     /// The stable dotted name of the rule.
     public var code: String {
@@ -39,7 +37,6 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missing: "store.missing"
         case .failed: "store.failed"
         case .unreadableRecord: "store.unreadable"
-        case .abandoned: "store.abandoned"
         }
     }
 
@@ -59,7 +56,6 @@ public enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .missing(let operation): "\(operation): no such record, or none to belong to"
         case .failed(let operation, let code): "\(operation) failed (\(code))"
         case .unreadableRecord(let operation, let column): "\(operation): column '\(column)' does not read"
-        case .abandoned(let reason): "given up and rolled back: \(reason)"
         }
     }
 

@@ -79,7 +79,7 @@ func store(with devices: String...) throws -> Store {
     let store = try Store.inMemory()
     for id in devices {
         let device = try Make.device(id)
-        try store.write { (writer) throws(StoreError) in try writer.insert(device) }
+        try store.write { try $0.insert(device) }
     }
     return store
 }
