@@ -71,12 +71,12 @@ class Fault:
         return answer
 
     def _other_id_token(self, tenant: Tenant, id_token: str) -> str:
-        claims = json.loads(base64.urlsafe_b64decode(id_token.split(".")[1] + "=="))
+        old_header, claims = (json.loads(base64.urlsafe_b64decode(part + "==")) for part in id_token.split(".")[:2])
         changed = {name: value for name, value in (claims | self.id_token).items() if value is not None}
         text = json.dumps(changed).encode()
         if self.id_token_alg in ("ES256", "RS256"):
             return tenant.sign(text, "JWT", self.id_token_alg)
-        header = json.dumps({"typ": "JWT", "alg": self.id_token_alg}).encode()
+        header = json.dumps(old_header | {"alg": self.id_token_alg}).encode()
         first, second = (base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (header, text))
         return f"{first}.{second}." + ("" if self.id_token_alg == "none" else "A" * 43)
 

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from joserfc.jwk import ECKey
 
 from phone_wire import Connections, Lost, ProvingClient, Reply, public, sha256_b64u, sign
-from two_libraries import JSONObject, Refused, b64u, take_apart, unb64u, verify_with_jwks
+from two_libraries import JSONObject, Refused, Token, b64u, take_apart, unb64u, verify_with_jwks
 
 ENDPOINTS = ("authorization_challenge_endpoint", "token_endpoint", "jwks_uri", "device_ceremony_endpoint")
 
@@ -336,12 +336,15 @@ class Phone:
         answer = reply.json()
         if answer["token_type"].lower() != "dpop":
             raise Failed("invalidIdToken", f"token_type {answer['token_type']}")
-        access, identity = self._read(config, answer["access_token"]), self._read(config, answer["id_token"])
+        try:
+            access, identity = (self._read(config, answer[name]) for name in ("access_token", "id_token"))
+        except Refused as refused:
+            raise Failed("invalidIdToken", str(refused)) from refused
         self._check_access_token(config, access.header, access.claims)
         self._check_id_token(config, identity.header, identity.claims, nonce)
         return Session(config, answer["access_token"], answer.get("refresh_token"), access.claims, identity.claims)
 
-    def _read(self, config: Config, compact: str) -> Any:
+    def _read(self, config: Config, compact: str) -> Token:
         if not self.check_tokens:
             return take_apart(compact)
         return verify_with_jwks(compact, self.jwks(config.issuer))

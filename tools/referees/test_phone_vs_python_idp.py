@@ -150,6 +150,7 @@ def test_a_session_past_its_lifetime_cannot_be_completed(python_idp: PythonProvi
 @pytest.mark.parametrize("patch", [
     {"id_token": {"nonce": "other"}}, {"id_token": {"aud": "other"}}, {"id_token": {"iss": "https://other.test"}},
     {"id_token": {"exp": 1}}, {"id_token": {"nonce": None}}, {"set": {"token_type": "Bearer"}},
+    {"id_token_alg": "none"}, {"id_token_alg": "HS256"},
 ])
 def test_a_bad_token_answer_gives_no_session(python_idp: PythonProvider, patch: dict[str, object]) -> None:
     phone, _ = python_idp.enrolled_phone()
