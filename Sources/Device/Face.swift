@@ -13,6 +13,12 @@ public struct Face: Sendable, Hashable {
         guard secret.count == Self.secretLength else { return nil }
         self.secret = secret
     }
+
+    /// Takes a secret whose length is known.
+    init(checked secret: [UInt8]) {
+        precondition(secret.count == Self.secretLength)
+        self.secret = secret
+    }
 }
 
 extension Face: CustomStringConvertible, CustomReflectable {
