@@ -1,0 +1,117 @@
+internal import Encoding
+public import HTTP
+
+/// An authorization server's metadata, checked (RFC 8414, OpenID Connect Discovery).
+public struct ServerMetadata: Codable, Sendable, Hashable {
+    /// The issuer, the same bytes as the one asked.
+    public let issuer: String
+    /// Where a first-party sign-in starts and completes (draft-ietf-oauth-first-party-apps section 4).
+    public let authorizationChallengeEndpoint: HTTPURL
+    /// Where codes and refresh tokens are redeemed.
+    public let tokenEndpoint: HTTPURL
+    /// Where tokens are revoked (RFC 7009), when the server has such a place.
+    public let revocationEndpoint: HTTPURL?
+    /// Where the server's signing keys are, when it says so.
+    public let jwksURI: HTTPURL?
+    /// What the signed device ceremony calls are built on (SenseCrypt wire, section 1; assumed).
+    public let deviceCeremonyEndpoint: HTTPURL?
+
+    /// Reads the answer of a metadata address.
+    ///
+    /// Throws ``MetadataError/answer(_:)`` for another status than 200 and for a body that is no JSON object, naming
+    /// status and media type, and otherwise what ``init(members:issuer:allowPlainHTTPOnLoopback:)`` throws.
+    public init(
+        status: Int, mediaType: String?, body: [UInt8], issuer: String, allowPlainHTTPOnLoopback: Bool
+    ) throws(MetadataError) {
+        let members: AnswerMembers
+        do throws(AnswerError) {
+            members = try AnswerMembers(status: status, mediaType: mediaType, body: body)
+            guard status == 200 else { throw AnswerError.unexpectedStatus(status) }
+        } catch { throw .answer(error) }
+        try self.init(members: members, issuer: issuer, allowPlainHTTPOnLoopback: allowPlainHTTPOnLoopback)
+    }
+
+    /// Checks a document that was asked from an issuer; members it does not know are ignored.
+    ///
+    /// Throws ``MetadataError``: the issuer cannot be used or is not the document's, a required endpoint is missing,
+    /// an endpoint is no absolute URL or less secure than the issuer, or the server says it supports neither `S256`
+    /// nor `ES256` proofs.
+    public init(
+        members: AnswerMembers, issuer: String, allowPlainHTTPOnLoopback: Bool
+    ) throws(MetadataError) {
+        let url = try IssuerRule.url(issuer, allowPlainHTTPOnLoopback: allowPlainHTTPOnLoopback)
+        let reader = MetadataReader(members: members, issuerIsSecure: url.isSecure)
+        try reader.checkIssuer(is: issuer)
+        try reader.checkSupport()
+        self.issuer = issuer
+        authorizationChallengeEndpoint = try reader.endpoint("authorization_challenge_endpoint")
+        tokenEndpoint = try reader.endpoint("token_endpoint")
+        revocationEndpoint = try reader.optionalEndpoint("revocation_endpoint")
+        jwksURI = try reader.optionalEndpoint("jwks_uri")
+        deviceCeremonyEndpoint = try reader.optionalEndpoint("device_ceremony_endpoint")
+    }
+
+    /// The two addresses of an issuer's document: OpenID Connect Discovery appends to the issuer, RFC 8414 section
+    /// 3.1 inserts between host and path.
+    ///
+    /// Throws ``MetadataError/issuer(rule:)`` as ``IssuerRule`` does.
+    public static func addresses(
+        of issuer: String, allowPlainHTTPOnLoopback: Bool
+    ) throws(MetadataError) -> (openID: String, oauth: String) {
+        let url = try IssuerRule.url(issuer, allowPlainHTTPOnLoopback: allowPlainHTTPOnLoopback)
+        var path = url.target
+        while path.hasSuffix("/") { path.removeLast() }
+        return (
+            url.origin + path + "/.well-known/openid-configuration",
+            url.origin + "/.well-known/oauth-authorization-server" + path
+        )
+    }
+}
+
+/// Reads one metadata document by the rules that hold for all its members.
+private struct MetadataReader {
+    let members: AnswerMembers
+    let issuerIsSecure: Bool
+
+    func checkIssuer(is expected: String) throws(MetadataError) {
+        let found: String
+        do { found = try members.string("issuer") } catch { throw .answer(error) }
+        guard found.hasSameBytes(as: expected) else {
+            throw .issuerMismatch(expected: DisplayText.shortened(expected), found: DisplayText.shortened(found))
+        }
+    }
+
+    /// A list that is absent says nothing; one that is there must contain what this client uses.
+    func checkSupport() throws(MetadataError) {
+        try check("code_challenge_methods_supported", contains: PKCE.method)
+        try check("dpop_signing_alg_values_supported", contains: "ES256")
+    }
+
+    private func check(_ member: String, contains needed: String) throws(MetadataError) {
+        let values: [String]?
+        do { values = try members.optionalStrings(member) } catch { throw .answer(error) }
+        guard values?.contains(needed) ?? true else { throw .unsupported(member: member, needed: needed) }
+    }
+
+    func endpoint(_ name: String) throws(MetadataError) -> HTTPURL {
+        guard let url = try optionalEndpoint(name) else { throw .answer(.missing(member: name)) }
+        return url
+    }
+
+    func optionalEndpoint(_ name: String) throws(MetadataError) -> HTTPURL? {
+        let text: String?
+        do { text = try members.optionalString(name) } catch { throw .answer(error) }
+        guard let text else { return nil }
+        guard !text.utf8.contains(UInt8(ascii: "#")) else { throw .endpoint(name: name, rule: "has a fragment") }
+        let url: HTTPURL
+        do { url = try HTTPURL(text) } catch {
+            throw .endpoint(name: name, rule: "is no absolute http or https URL")
+        }
+        if url.isSecure { return url }
+        guard !issuerIsSecure else {
+            throw .endpoint(name: name, rule: "is plain http while the issuer is https")
+        }
+        guard url.isLoopback else { throw .endpoint(name: name, rule: "is plain http and not on loopback") }
+        return url
+    }
+}

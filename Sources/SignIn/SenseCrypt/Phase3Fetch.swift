@@ -1,0 +1,118 @@
+internal import Device
+internal import Encoding
+internal import OAuth
+
+// Call 2: the face-token fetch, signed by the device key (SenseCrypt wire, section 4).
+
+/// Waits for the signed request of call 2.
+struct SigningFetch: Codable, Sendable, Equatable {
+    let session: OpenSession
+    let attempt: Int
+    var effect: EffectID
+}
+
+/// Waits for the answer to call 2.
+struct Fetching: Codable, Sendable, Equatable {
+    let session: OpenSession
+    var sending: Sending
+}
+
+extension SenseCryptSignIn {
+    /// A fetch that is run again is signed again: on the same session, with its own `jti`.
+    mutating func signFetch(_ session: OpenSession, attempt: Int) -> [Effect] {
+        let claims = session.claims(.faceToken, issuer: config.issuer)
+        let effect = emit(.signCeremony(claims, key: session.ground.key))
+        phase = .signingFetch(SigningFetch(session: session, attempt: attempt, effect: effect.id))
+        return [effect]
+    }
+
+    mutating func signingFetch(_ phase: SigningFetch, _ event: Event) -> [Effect] {
+        switch event {
+        case .ceremonySigned(_, let jws): return sendFetch(phase, jws)
+        case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
+        case .cancel: return fail(.cancelled, in: phase.session)
+        case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
+            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            return []
+        }
+    }
+
+    private mutating func sendFetch(_ phase: SigningFetch, _ jws: String) -> [Effect] {
+        let call = Call.ceremony(.faceToken, attempt: phase.attempt, url: phase.session.endpoints.faceToken, jws: jws)
+        let effect = emit(.call(call))
+        self.phase = .fetching(
+            Fetching(session: phase.session, sending: Sending(effect: effect.id, attempt: phase.attempt)))
+        return [effect]
+    }
+
+    mutating func fetching(_ phase: Fetching, _ event: Event, at now: Instant) -> [Effect] {
+        switch event {
+        case .responded(_, let response): fetched(phase, response, at: now)
+        case .lost(_, let detail):
+            phase.sending.attempt < 2
+                ? signFetch(phase.session, attempt: phase.sending.attempt + 1)
+                : fail(.network(lost: "face-token fetch", detail), in: phase.session)
+        case .keyUnavailable: fail(.keyUnavailable, in: phase.session)
+        case .cancel: fail(.cancelled, in: phase.session)
+        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
+            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            []
+        }
+    }
+
+    private mutating func fetched(_ phase: Fetching, _ response: CallResponse, at now: Instant) -> [Effect] {
+        let session = phase.session
+        if let trouble = response.trouble(at: now) {
+            return fail(.server(message: "the face-token fetch: \(trouble.message)"), in: session)
+        }
+        do throws(AnswerError) {
+            switch try CeremonyAnswer(response) {
+            case .refused(let error): return fail(.refusal(of: .faceToken, error), in: session)
+            case .accepted(let members): return try check(FaceTokenAnswer(members), in: session)
+            }
+        } catch {
+            return fail(.server(message: "face-token fetch: \(error.description)"), in: session)
+        }
+    }
+
+    /// Everything that is refused before the scan is refused here, so that no camera opens for nothing.
+    private mutating func check(_ answer: FaceTokenAnswer, in session: OpenSession) -> [Effect] {
+        // A throwaway key that is let in is still no enrolment: there is no face to open this token with.
+        guard case .enrolment(let kid) = session.ground.key else { return fail(.notEnrolled, in: session) }
+        guard !answer.isPasswordProtected else {
+            return fail(
+                .server(
+                    message: "the account's face token is password-protected, and in-app sign-in has no password prompt"
+                ), in: session)
+        }
+        let check = FaceCheck(
+            session: session, kid: kid, sealed: Base64URL.encode(answer.sealed), generation: answer.generation,
+            attemptsLeft: min(FaceCheck.mismatchBudget, answer.attemptsLeft))
+        guard check.attemptsLeft > 0 else { return fail(.faceMismatch, in: session) }
+        return openCamera(check, after: nil)
+    }
+}
+
+/// The answer to call 2.
+struct FaceTokenAnswer {
+    /// The largest sealed face token that is taken, in bytes.
+    static let sizeLimit = 65_536
+
+    let sealed: [UInt8]
+    let generation: UInt32
+    let isPasswordProtected: Bool
+    let attemptsLeft: Int
+
+    init(_ members: AnswerMembers) throws(AnswerError) {
+        sealed = try members.bytes("face_token")
+        guard sealed.count <= Self.sizeLimit else {
+            throw .unusable(member: "face_token", rule: "it has more than \(Self.sizeLimit) bytes")
+        }
+        // The greatest generation is left out, since the rotated token has to be the next one.
+        generation = UInt32(try members.integer("generation", in: 1...Int64(UInt32.max) - 1))
+        isPasswordProtected = try members.bool("password_protected")
+        // Liveness is checked at every scan, whether the server requires it or not; the member must still be one.
+        _ = try members.bool("liveness_required")
+        attemptsLeft = Int(try members.integer("attempts_left", in: 0...1000))
+    }
+}

@@ -1,0 +1,68 @@
+internal import Crypto
+internal import Device
+internal import Encoding
+
+// After the match: the face token is sealed anew, and the proof is signed once, for good.
+
+/// Waits for the face token to be sealed anew.
+struct Rotating: Codable, Sendable, Equatable {
+    let session: OpenSession
+    /// The generation that was fetched; the rotated token is the next one.
+    let generation: UInt32
+    var effect: EffectID
+}
+
+/// Waits for the ceremony proof.
+struct SigningProof: Codable, Sendable, Equatable {
+    let session: OpenSession
+    let generation: UInt32
+    /// The rotated face token, base64url.
+    ///
+    /// It counts only once the server has accepted the completion.
+    let rotated: String
+    var effect: EffectID
+}
+
+extension SenseCryptSignIn {
+    mutating func rotate(_ session: OpenSession, fetched generation: UInt32) -> [Effect] {
+        let effect = emit(.rotateFaceToken(generation: generation + 1))
+        phase = .rotating(Rotating(session: session, generation: generation, effect: effect.id))
+        return [effect]
+    }
+
+    mutating func rotating(_ phase: Rotating, _ event: Event) -> [Effect] {
+        switch event {
+        case .faceTokenRotated(_, let sealed):
+            return signProof(phase.session, fetched: phase.generation, rotated: Base64URL.encode(sealed))
+        case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
+        case .cancel: return fail(.cancelled, in: phase.session)
+        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured,
+            .faceTokenOpened, .faceTokenNotOpened, .committed, .retry:
+            return []
+        }
+    }
+
+    mutating func signProof(_ session: OpenSession, fetched generation: UInt32, rotated: String) -> [Effect] {
+        guard let sealed = try? Base64URL.decode(rotated) else {
+            preconditionFailure("the machine encoded the rotated face token itself")
+        }
+        let hash = Base64URL.encode(SHA256.hash(sealed))
+        let claims = session.claims(.complete(generation: generation, faceTokenHash: hash), issuer: config.issuer)
+        let effect = emit(.signCeremony(claims, key: session.ground.key))
+        phase = .signingProof(
+            SigningProof(session: session, generation: generation, rotated: rotated, effect: effect.id))
+        return [effect]
+    }
+
+    mutating func signingProof(_ phase: SigningProof, _ event: Event) -> [Effect] {
+        switch event {
+        case .ceremonySigned(_, let jws):
+            return sendCompletion(Proof(session: phase.session, ceremonyProof: jws, faceToken: phase.rotated))
+        case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
+        case .cancel: return fail(.cancelled, in: phase.session)
+        case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
+            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            return []
+        }
+    }
+}

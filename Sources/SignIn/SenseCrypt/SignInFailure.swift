@@ -1,0 +1,72 @@
+/// Why a sign-in failed.
+///
+/// None of these leaves a session behind.
+///
+/// Source: SenseCrypt description, "Failures"; the names the text does not state are assumed.
+public enum SignInFailure: Error, Codable, Sendable, Hashable {
+    /// No key for this user here, or none the server knows. Enrol, then start again.
+    case notEnrolled
+    /// The server could not be reached for discovery, start or face-token fetch. Start again.
+    case network(message: String)
+    /// The server failed, or answered something this client cannot use.
+    case server(message: String)
+    /// Too many starts. Start again later, after this many seconds when the server said so.
+    case rateLimited(retryAfterSeconds: Int64?)
+    /// The server does not let this application or user sign in here.
+    case notAllowed(message: String)
+    /// The third face mismatch. Start a new session.
+    case faceMismatch
+    /// The person gave up after a failed liveness check.
+    case livenessFailed
+    /// The session is over at the server. Start a new session.
+    case sessionExpired
+    /// The person, or the app, cancelled.
+    case cancelled
+    /// A newer generation of the face token exists. Start again.
+    case faceTokenStale
+    /// A key this flow needs is not usable any more. Enrol again.
+    case keyUnavailable
+    /// The configuration cannot be used, for the rule named.
+    case invalidConfig(message: String)
+    /// The tokens that came back are not to be trusted, for the rule named. They were revoked.
+    case invalidIdToken(message: String)
+
+    /// The failure's stable name.
+    public var reason: String {
+        switch self {
+        case .notEnrolled: "notEnrolled"
+        case .network: "network"
+        case .server: "server"
+        case .rateLimited: "rateLimited"
+        case .notAllowed: "notAllowed"
+        case .faceMismatch: "faceMismatch"
+        case .livenessFailed: "livenessFailed"
+        case .sessionExpired: "sessionExpired"
+        case .cancelled: "cancelled"
+        case .faceTokenStale: "faceTokenStale"
+        case .keyUnavailable: "keyUnavailable"
+        case .invalidConfig: "invalidConfig"
+        case .invalidIdToken: "invalidIdToken"
+        }
+    }
+
+    /// The failure as a sentence for a person; never a secret.
+    public var message: String {
+        switch self {
+        case .notEnrolled: "this device holds no key for this user that the server knows"
+        case .network(let message): message
+        case .server(let message): message
+        case .rateLimited(let seconds?): "too many sign-ins; try again in \(seconds) seconds"
+        case .rateLimited(nil): "too many sign-ins; try again later"
+        case .notAllowed(let message): message
+        case .faceMismatch: "the face did not match three times"
+        case .livenessFailed: "the liveness check failed and the capture was closed"
+        case .sessionExpired: "the server ended this sign-in session"
+        case .cancelled: "the sign-in was cancelled"
+        case .faceTokenStale: "the server holds a newer face token"
+        case .keyUnavailable: "a key this sign-in needs is not usable any more"
+        case .invalidConfig(let message): message
+        case .invalidIdToken(let message): message
+        }
+    }
+}
