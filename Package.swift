@@ -31,13 +31,14 @@ let package = Package(
     products: [.executable(name: "understudy", targets: ["understudy"])],
     targets: [
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
         layer("Encoding", []),
         layer("Crypto", ["Encoding", "COpenSSL"]),
         layer("JOSE", ["Encoding", "Crypto"]),
         layer("HTTP", ["Encoding"]),
-        layer("Transport", ["Encoding", "HTTP", "COpenSSL"]),
+        layer("Transport", ["Encoding", "HTTP", "CLinux", "COpenSSL"]),
         layer("OAuth", ["Encoding", "Crypto", "JOSE", "HTTP"]),
         layer("Device", ["Encoding", "Crypto", "JOSE"]),
         layer("SignIn", ["Encoding", "Crypto", "JOSE", "HTTP", "OAuth", "Device"]),

@@ -90,4 +90,32 @@ static inline int understudy_hkdf_sha256(
     return EVP_KDF_derive(context, output, output_size, params);
 }
 
+// --- TLS (Transport) ---
+
+static inline int understudy_ssl_ctx_require_tls12(SSL_CTX *context) {
+    return (int)SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+
+// Idle connections give their record buffers back.
+static inline void understudy_ssl_ctx_release_buffers(SSL_CTX *context) {
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+}
+
+static inline void understudy_ssl_ctx_no_session_cache(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
+static inline int understudy_ssl_set_server_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+static inline size_t understudy_bio_pending(BIO *bio) { return BIO_ctrl_pending(bio); }
+
+// A memory BIO that says "try again" instead of "end" when it is empty.
+static inline BIO *understudy_bio_memory(void) {
+    BIO *bio = BIO_new(BIO_s_mem());
+    if (bio) BIO_set_mem_eof_return(bio, -1);
+    return bio;
+}
+
 #endif

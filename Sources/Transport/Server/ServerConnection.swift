@@ -1,0 +1,369 @@
+import HTTP
+
+/// One client of a server: reads requests, hands them to the handler one after another, writes the answers.
+///
+/// While a request is with the handler nothing is read, so pipelined requests wait with the system and answers
+/// leave in order. Lives on one loop; Sendable by hand because replies carry it to other threads, which only
+/// queue jobs for the loop.
+final class ServerConnection: WireOwner, @unchecked Sendable {
+    private enum Phase {
+        case handshaking
+        /// Between requests.
+        case idle
+        case readingHead
+        case readingBody
+        /// The handler has the request.
+        case handling
+        case streaming
+        /// The answer is larger than the peer reads just now; the next request waits.
+        case flushing
+        /// Nothing more is said; input is thrown away until the peer closes, so that it sees the answer.
+        case lingering
+        case closed
+    }
+
+    private static let lingerMilliseconds = 2000
+    /// How much of an answer may be unsent while the next pipelined request is already dealt with.
+    private static let highWater = 256 * 1024
+
+    let core: ServerCore
+    let share: ServerShare
+    var loop: EventLoop { share.loop }
+    private let peer: Peer
+    private var wire: Wire?
+    private var phase = Phase.idle
+    private var decoder: RequestDecoder
+    private var head: HTTPRequestHead?
+    private var body: [UInt8] = []
+    private var stream = StreamSlot()
+    private var isAdvancing = false
+    private var unsentAtLastCheck = 0
+    private var deadline: LoopTimer?
+
+    /// What is left of the current request while it is answered.
+    private struct StreamSlot {
+        weak var stream: ResponseStream?
+        var encoding = StreamEncoding.none
+        var isEventFeed = false
+    }
+
+    /// How a streamed body is delimited.
+    private enum StreamEncoding {
+        /// The response to HEAD: nothing is sent.
+        case none
+        case chunked
+        case untilClose
+    }
+
+    init(core: ServerCore, share: ServerShare, peer: SocketAddress) {
+        self.core = core
+        self.share = share
+        self.peer = Peer(peer, secure: core.tls != nil)
+        decoder = RequestDecoder(limits: core.configuration.limits)
+    }
+
+    /// Bytes of answers that the system has not taken yet.
+    var unsentBytes: Int { wire?.unsentBytes ?? 0 }
+
+    // MARK: - Beginning
+
+    /// Takes an accepted socket; called once, on the loop.
+    func open(_ descriptor: Int32) {
+        loop.assertInside()
+        let timer = LoopTimer { [weak self] in self?.deadlinePassed() }
+        deadline = timer
+        guard let wire = Wire(loop: loop, descriptor: descriptor, owner: self) else { return finish() }
+        self.wire = wire
+        guard let tls = core.tls else { return loop.set(timer, milliseconds: idleMilliseconds) }
+        phase = .handshaking
+        loop.set(timer, milliseconds: core.configuration.headerMilliseconds)
+        do throws(TransportError) {
+            wire.secure(try tls.serverSession())
+        } catch {
+            finish()
+        }
+    }
+
+    /// Takes an accepted socket only to say that the server is full.
+    func refuse(_ descriptor: Int32) {
+        open(descriptor)
+        guard phase == .idle else { return finish() }  // Under TLS there is nothing to say before the handshake.
+        write(HTTPResponse(status: 503), keepAlive: false)
+        linger()
+    }
+
+    private var idleMilliseconds: Int { core.configuration.idleSeconds * 1000 }
+
+    func wireSecured() {
+        phase = .idle
+        setDeadline(idleMilliseconds)
+    }
+
+    // MARK: - Reading requests
+
+    func wireReceived(_ bytes: UnsafeRawBufferPointer) {
+        decoder.feed(bytes)
+        advance()
+    }
+
+    /// Takes as many requests from the decoder as can be dealt with now.
+    private func advance() {
+        guard !isAdvancing, let wire else { return }
+        isAdvancing = true
+        wire.cork()
+        while isReading {
+            do throws(HTTPFault) {
+                guard let output = try decoder.next() else { break }
+                take(output)
+            } catch {
+                refuse(error)
+            }
+        }
+        isAdvancing = false
+        if phase == .idle, !decoder.isIdle {
+            phase = .readingHead
+            setDeadline(core.configuration.headerMilliseconds)
+        } else if phase == .readingBody {
+            setDeadline(idleMilliseconds)
+        }
+        wire.uncork()
+        if isReading { wire.resumeReading() } else if phase != .lingering { wire.pauseReading() }
+    }
+
+    private var isReading: Bool {
+        switch phase {
+        case .idle, .readingHead, .readingBody: true
+        case .handshaking, .handling, .streaming, .flushing, .lingering, .closed: false
+        }
+    }
+
+    private func take(_ output: RequestDecoder.Output) {
+        switch output {
+        case .head(let head): begin(head)
+        case .body(let bytes): if body.isEmpty { body = bytes } else { body += bytes }
+        case .end(let trailers): dispatch(trailers)
+        }
+    }
+
+    private func begin(_ head: HTTPRequestHead) {
+        self.head = head
+        phase = .readingBody
+        if head.expectsContinue {
+            wire?.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        } else if head.version == .http11, head.fields.contains("Expect") {
+            refuse(status: 417)
+        }
+    }
+
+    private func dispatch(_ trailers: HTTPFields) {
+        guard let head else { return }
+        phase = .handling
+        clearDeadline()
+        let request = HTTPRequest(
+            method: head.method, target: head.target, fields: head.fields, body: body, trailers: trailers,
+            version: head.version)
+        body = []
+        core.handler.handle(request, from: peer, reply: Reply(ConnectionTicket(self)))
+    }
+
+    private func refuse(_ fault: HTTPFault) {
+        // The message says which rule was broken; it repeats nothing of the request.
+        refuse(status: fault.httpStatus, text: fault.description)
+    }
+
+    private func refuse(status: Int, text: String = "") {
+        let response = HTTPResponse(
+            status: status, fields: ["Content-Type": "text/plain; charset=utf-8"], body: Array(text.utf8))
+        write(response, keepAlive: false)
+        linger()
+    }
+
+    // MARK: - Answering
+
+    /// Sends the answer to the request that is with the handler.
+    func answer(_ response: HTTPResponse) {
+        loop.assertInside()
+        guard phase == .handling else { return }
+        let keepAlive = mayKeepAlive && !response.fields.hasToken("close", in: "Connection")
+        write(response, keepAlive: keepAlive)
+        endExchange(keepAlive: keepAlive)
+    }
+
+    private var mayKeepAlive: Bool { decoder.shouldKeepAlive && !core.isDraining }
+
+    private func write(_ response: HTTPResponse, keepAlive: Bool) {
+        let method = head?.method ?? "GET"
+        let version = head?.version ?? .http11
+        do {
+            wire?.write(
+                try HTTPEncoder.encode(response, for: method, keepAlive: keepAlive, clientVersion: version))
+        } catch {
+            // A handler that answers with a line break in a field: the client gets none of it.
+            let substitute = HTTPResponse(status: 500)
+            let bytes = try? HTTPEncoder.encode(
+                substitute, for: method, keepAlive: keepAlive, clientVersion: version)
+            wire?.write(bytes ?? [])
+        }
+    }
+
+    private func endExchange(keepAlive: Bool) {
+        guard phase != .closed else { return }
+        head = nil
+        guard keepAlive else { return linger() }
+        phase = unsentBytes > Self.highWater ? .flushing : .idle
+        setDeadline(idleMilliseconds)
+        if phase == .idle { advance() }
+    }
+
+    // MARK: - Streaming
+
+    /// Sends the head of a streamed answer.
+    func begin(_ response: HTTPResponse, _ stream: ResponseStream?) {
+        loop.assertInside()
+        guard phase == .handling, let head else {
+            stream?.close()
+            return
+        }
+        phase = .streaming
+        self.stream.stream = stream
+        self.stream.isEventFeed = response.fields["Content-Type"]?.hasPrefix("text/event-stream") ?? false
+        if head.method == "HEAD" {
+            self.stream.encoding = .none
+        } else {
+            self.stream.encoding = head.version == .http11 ? .chunked : .untilClose
+        }
+        let keepAlive = mayKeepAlive && self.stream.encoding != .untilClose
+        do {
+            wire?.write(
+                try HTTPEncoder.streamHead(response.head, keepAlive: keepAlive, clientVersion: head.version))
+        } catch {
+            stream?.close()
+            return finish()
+        }
+        if stream == nil { finish() }
+        if core.isDraining, self.stream.isEventFeed { stream?.finish() }
+    }
+
+    private static let lastChunk = Array("0\r\n\r\n".utf8)
+
+    /// Sends pieces of a streamed body, and its end after the last of them.
+    func writeStream(_ pieces: [[UInt8]], isLast: Bool) {
+        loop.assertInside()
+        guard phase == .streaming else { return }
+        wire?.cork()
+        for piece in pieces {
+            switch stream.encoding {
+            case .none: break
+            case .chunked: wire?.write(HTTPEncoder.chunk(piece))
+            case .untilClose: wire?.write(piece)
+            }
+        }
+        if isLast, stream.encoding == .chunked { wire?.write(Self.lastChunk) }
+        wire?.uncork()
+        guard phase == .streaming else { return }
+        if isLast {
+            let keepAlive = mayKeepAlive && stream.encoding != .untilClose
+            stream = StreamSlot()
+            endExchange(keepAlive: keepAlive)
+        } else if unsentBytes > 0 {
+            watchProgress()
+        }
+    }
+
+    /// Ends a streamed answer in the middle, by closing the connection.
+    func cutStream() {
+        loop.assertInside()
+        if phase == .streaming { finish() }
+    }
+
+    // MARK: - Time
+
+    private func setDeadline(_ milliseconds: Int) {
+        unsentAtLastCheck = unsentBytes
+        if let deadline { loop.set(deadline, milliseconds: milliseconds) }
+    }
+
+    private func clearDeadline() { if let deadline { loop.clear(deadline) } }
+
+    private func watchProgress() {
+        guard let deadline, deadline.due == nil else { return }
+        setDeadline(idleMilliseconds)
+    }
+
+    private func deadlinePassed() {
+        switch phase {
+        case .readingHead, .readingBody: refuse(status: 408)
+        case .idle, .flushing, .streaming, .lingering:
+            let unsent = unsentBytes
+            if phase == .streaming, unsent == 0 { return }
+            // A peer that still takes what was sent to it is slow, not gone.
+            guard unsent > 0, unsent < unsentAtLastCheck else { return finish() }
+            setDeadline(idleMilliseconds)
+        case .handshaking, .handling, .closed: finish()
+        }
+    }
+
+    // MARK: - Ending
+
+    /// The server shuts down: leave when nothing is under way.
+    func drain() {
+        loop.assertInside()
+        switch phase {
+        case .idle where unsentBytes == 0, .handshaking: finish()
+        case .idle, .flushing: linger()
+        case .streaming where stream.isEventFeed: stream.stream?.finish()
+        case .readingHead, .readingBody, .handling, .streaming, .lingering, .closed: break
+        }
+    }
+
+    /// Closes from our side so that the peer can read the answer to its end: without reading on, bytes that
+    /// arrive after a close make the system reset the connection and the peer lose what we said.
+    private func linger() {
+        guard phase != .closed, let wire else { return }
+        phase = .lingering
+        wire.finishWriting()
+        guard phase == .lingering else { return }
+        setDeadline(wire.unsentBytes > 0 ? idleMilliseconds : Self.lingerMilliseconds)
+        wire.discardInput()
+    }
+
+    func wireDrained() {
+        switch phase {
+        case .flushing:
+            phase = .idle
+            advance()
+        case .streaming: stream.stream?.noteUnsent(0)
+        case .lingering: setDeadline(Self.lingerMilliseconds)
+        default: break
+        }
+    }
+
+    func wireEnded(isClean: Bool) {
+        switch phase {
+        case .lingering where unsentBytes == 0: finish()
+        case .idle, .flushing:
+            if unsentBytes > 0 { linger() } else { finish() }
+        case .lingering: break
+        case .handshaking, .readingHead, .readingBody, .handling, .streaming, .closed: finish()
+        }
+    }
+
+    func wireHalfClosed() {
+        if phase == .streaming { finish() }
+    }
+
+    func wireBroke(_ failure: WireFailure) { finish() }
+
+    /// Closes at once and lets everything go.
+    func finish() {
+        guard phase != .closed else { return }
+        phase = .closed
+        clearDeadline()
+        deadline = nil
+        wire?.close()
+        wire = nil
+        stream.stream?.close()
+        stream = StreamSlot()
+        share.remove(self)
+    }
+}
