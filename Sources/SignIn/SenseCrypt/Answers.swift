@@ -52,7 +52,8 @@ extension CallResponse {
     /// Why this `use_dpop_nonce` cannot be answered, or nil where it can: once for a call, with the nonce it brought.
     func brokenNonceChallenge(answeredBefore: Bool) -> String? {
         if answeredBefore { return "the server asked for a fresh DPoP nonce twice for one call" }
-        return dpopNonce == nil ? "the server asked for a DPoP nonce and sent none" : nil
+        return dpopNonce.flatMap { DPoPNonceField.nonce([$0]) } == nil
+            ? "the server asked for a DPoP nonce and sent none" : nil
     }
 
     /// The grant this answer opened, if it did.

@@ -37,10 +37,11 @@ public enum Action: Codable, Sendable, Hashable {
     case signCeremony(CeremonyClaims, key: CeremonyKey)
     /// Show the camera for the flow's capture of this number, beginning with 1: ``Event/captured(_:_:)``.
     case capture(number: Int)
-    /// Open the sealed face token with the face in the sample: ``Event/faceTokenOpened(_:)`` or
-    /// ``Event/faceTokenNotOpened(_:)``.
+    /// Open the sealed face token with the face in the sample: ``Event/faceTokenOpened(_:)``,
+    /// ``Event/faceTokenNotOpened(_:)`` for a wrong face, ``Event/faceTokenUnusable(_:rule:)`` for anything else.
     case openFaceToken(sealed: [UInt8], sample: SampleID, kid: String)
-    /// Seal the opened face token anew, as this generation: ``Event/faceTokenRotated(_:sealed:)``.
+    /// Seal the opened face token anew, as this generation: ``Event/faceTokenRotated(_:sealed:)`` or
+    /// ``Event/faceTokenUnusable(_:rule:)``.
     case rotateFaceToken(generation: UInt32)
     /// Replace the stored session with this one, in one transaction: ``Event/committed(_:)``.
     case commit(TokenSession)

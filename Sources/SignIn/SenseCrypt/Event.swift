@@ -27,6 +27,9 @@ public enum Event: Codable, Sendable, Hashable {
     case faceTokenNotOpened(EffectID)
     /// The face token is sealed anew.
     case faceTokenRotated(EffectID, sealed: [UInt8])
+    /// The face token, or the one to be sealed, cannot be used whatever the face: damaged, or of another format,
+    /// binding or generation.
+    case faceTokenUnusable(EffectID, rule: String)
     /// The session is stored.
     case committed(EffectID)
     /// The person wants a parked result sent again.
@@ -48,6 +51,7 @@ public enum Event: Codable, Sendable, Hashable {
         case .faceTokenOpened: "faceTokenOpened"
         case .faceTokenNotOpened: "faceTokenNotOpened"
         case .faceTokenRotated: "faceTokenRotated"
+        case .faceTokenUnusable: "faceTokenUnusable"
         case .committed: "committed"
         case .retry: "retry"
         case .cancel: "cancel"
@@ -60,7 +64,8 @@ public enum Event: Codable, Sendable, Hashable {
         case .start, .retry, .cancel: nil
         case .discovered(let id, _), .discoveryFailed(let id, _), .responded(let id, _), .lost(let id, _),
             .ceremonySigned(let id, _), .keyUnavailable(let id), .captured(let id, _), .faceTokenOpened(let id),
-            .faceTokenNotOpened(let id), .faceTokenRotated(let id, _), .committed(let id):
+            .faceTokenNotOpened(let id), .faceTokenRotated(let id, _), .faceTokenUnusable(let id, _),
+            .committed(let id):
             id
         }
     }

@@ -106,7 +106,7 @@ extension SenseCryptSignIn {
         case .lost(let id, _): return tidyingLost(phase, id)
         // Terminal is terminal: commands and everything else come too late.
         case .start, .discovered, .discoveryFailed, .captured, .faceTokenOpened, .faceTokenNotOpened,
-            .faceTokenRotated, .committed, .retry, .cancel:
+            .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
             return []
         }
     }

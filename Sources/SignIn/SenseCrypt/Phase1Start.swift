@@ -16,7 +16,7 @@ extension SenseCryptSignIn {
         case .start(let facts, let secrets): start(facts, secrets)
         case .cancel: fail(.cancelled)
         case .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
-            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }
@@ -44,7 +44,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: fail(.keyUnavailable)
         case .cancel: fail(.cancelled)
         case .start, .responded, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
-            .faceTokenRotated, .committed, .retry:
+            .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Device
 internal import Encoding
 internal import OAuth
@@ -50,7 +49,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: fail(.keyUnavailable)
         case .cancel: fail(.cancelled)
         case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }
@@ -95,7 +94,7 @@ extension OpenSession {
     func claims(_ act: CeremonyAct, issuer: String) -> CeremonyClaims {
         CeremonyClaims(
             issuer: issuer, ceremony: ceremony, challenge: challenge,
-            authSessionHash: Base64URL.encode(SHA256.hash(Array(handle.utf8))),
+            authSessionHash: CeremonyHash.of(ascii: handle),
             installThumbprint: ground.installThumbprint, act: act)
     }
 }

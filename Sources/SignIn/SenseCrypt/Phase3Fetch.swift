@@ -32,7 +32,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
         case .cancel: return fail(.cancelled, in: phase.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }
@@ -55,7 +55,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: fail(.keyUnavailable, in: phase.session)
         case .cancel: fail(.cancelled, in: phase.session)
         case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }
@@ -85,6 +85,9 @@ extension SenseCryptSignIn {
                     message: "the account's face token is password-protected, and in-app sign-in has no password prompt"
                 ), in: session)
         }
+        if let rule = answer.brokenFormat {
+            return fail(.server(message: "the face token cannot be used: \(rule)"), in: session)
+        }
         let check = FaceCheck(
             session: session, kid: kid, sealed: Base64URL.encode(answer.sealed), generation: answer.generation,
             attemptsLeft: min(FaceCheck.mismatchBudget, answer.attemptsLeft))
@@ -95,9 +98,6 @@ extension SenseCryptSignIn {
 
 /// The answer to call 2.
 struct FaceTokenAnswer {
-    /// The largest sealed face token that is taken, in bytes.
-    static let sizeLimit = 65_536
-
     let sealed: [UInt8]
     let generation: UInt32
     let isPasswordProtected: Bool
@@ -105,14 +105,22 @@ struct FaceTokenAnswer {
 
     init(_ members: AnswerMembers) throws(AnswerError) {
         sealed = try members.bytes("face_token")
-        guard sealed.count <= Self.sizeLimit else {
-            throw .unusable(member: "face_token", rule: "it has more than \(Self.sizeLimit) bytes")
-        }
         // The greatest generation is left out, since the rotated token has to be the next one.
         generation = UInt32(try members.integer("generation", in: 1...Int64(UInt32.max) - 1))
         isPasswordProtected = try members.bool("password_protected")
         // Liveness is checked at every scan, whether the server requires it or not; the member must still be one.
         _ = try members.bool("liveness_required")
         attemptsLeft = Int(try members.integer("attempts_left", in: 0...1000))
+    }
+
+    /// The first rule of the face token's format these bytes break, or nil.
+    ///
+    /// What shows without a face is refused without asking for one: damage must not cost the person an attempt.
+    var brokenFormat: String? {
+        do {
+            let written = try FaceToken.generation(of: sealed)
+            return written == generation
+                ? nil : "it is of generation \(written), and the answer says \(generation)"
+        } catch { return error.description }
     }
 }

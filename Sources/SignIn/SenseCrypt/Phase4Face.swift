@@ -41,7 +41,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }
@@ -71,6 +71,8 @@ extension SenseCryptSignIn {
         switch event {
         case .faceTokenOpened: return rotate(phase.check.session, fetched: phase.check.generation)
         case .faceTokenNotOpened: return mismatched(phase.check)
+        case .faceTokenUnusable(_, let rule):
+            return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured,

@@ -31,7 +31,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }
@@ -55,7 +55,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: fail(.keyUnavailable, in: phase.check.session)
         case .cancel: fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }

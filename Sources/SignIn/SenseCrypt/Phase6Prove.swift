@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Device
 internal import Encoding
 
@@ -34,6 +33,8 @@ extension SenseCryptSignIn {
         switch event {
         case .faceTokenRotated(_, let sealed):
             return signProof(phase.session, fetched: phase.generation, rotated: Base64URL.encode(sealed))
+        case .faceTokenUnusable(_, let rule):
+            return fail(.server(message: "the face token: \(rule)"), in: phase.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
         case .cancel: return fail(.cancelled, in: phase.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured,
@@ -46,8 +47,8 @@ extension SenseCryptSignIn {
         guard let sealed = try? Base64URL.decode(rotated) else {
             preconditionFailure("the machine encoded the rotated face token itself")
         }
-        let hash = Base64URL.encode(SHA256.hash(sealed))
-        let claims = session.claims(.complete(generation: generation, faceTokenHash: hash), issuer: config.issuer)
+        let act = CeremonyAct.complete(generation: generation, faceTokenHash: CeremonyHash.of(sealed))
+        let claims = session.claims(act, issuer: config.issuer)
         let effect = emit(.signCeremony(claims, key: session.ground.key))
         phase = .signingProof(
             SigningProof(session: session, generation: generation, rotated: rotated, effect: effect.id))
@@ -61,7 +62,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
         case .cancel: return fail(.cancelled, in: phase.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }

@@ -42,7 +42,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.proof.session)
         case .cancel: return fail(.cancelled, in: phase.proof.session)
         case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }

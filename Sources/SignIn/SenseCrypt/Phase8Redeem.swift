@@ -44,7 +44,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: fail(.keyUnavailable, in: phase.proof.session)
         case .cancel: fail(.cancelled, in: phase.proof.session, awaitingTokens: phase.sending.effect)
         case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }
@@ -137,7 +137,7 @@ extension SenseCryptSignIn {
             return [emit(.done)]
         // A cancel that comes while the session is being stored is too late.
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
-            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .retry, .cancel:
+            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
             return []
         }
     }
