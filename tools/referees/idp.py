@@ -133,7 +133,7 @@ class IdP:
             answer.headers.append(("DPoP-Nonce", proofs.nonces.issue(self.now())))
         error = answer.body.get("error") if isinstance(answer.body, dict) else None
         self.log.append(entry | {"status": answer.status, "error": error, "lost": answer.lost,
-                                 "fault": fault.do if fault else None})
+                                 "fault": fault.do if fault else None, "answer": answer.body})
         return answer
 
     def _guarded(self, act: Callable[[], Answer]) -> Answer:

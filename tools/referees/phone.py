@@ -120,7 +120,7 @@ class Flow:
     def challenge_url(self) -> str:
         return self.metadata["authorization_challenge_endpoint"]
 
-    def start(self) -> Reply:
+    def start_form(self) -> dict[str, str]:
         form = {"response_type": "code", "client_id": self.config.client_id,
                 "scope": " ".join(self.config.scopes) or "openid", "nonce": self.nonce,
                 "code_challenge": sha256_b64u(self.verifier), "code_challenge_method": "S256"}
@@ -128,7 +128,10 @@ class Flow:
             form["resource"] = self.config.resource
         if self.config.login_hint:
             form["login_hint"] = self.config.login_hint
-        reply = self.phone.client.post_form("start", self.challenge_url, form)
+        return form
+
+    def start(self) -> Reply:
+        reply = self.phone.client.post_form("start", self.challenge_url, self.start_form())
         if reply.error == "insufficient_authorization":
             ceremony = reply.json()["ceremony"]
             self.auth_session, self.cer, self.chl = reply.json()["auth_session"], ceremony["id"], ceremony["challenge"]
@@ -173,10 +176,12 @@ class Flow:
     def complete(self) -> Reply:
         return self.phone.client.post_form("completion", self.challenge_url, self.completion_form())
 
+    def token_form(self, code: str) -> dict[str, str]:
+        return {"grant_type": "authorization_code", "code": code, "code_verifier": self.verifier,
+                "client_id": self.config.client_id}
+
     def redeem(self, code: str) -> Reply:
-        return self.phone.client.post_form("token", self.metadata["token_endpoint"], {
-            "grant_type": "authorization_code", "code": code, "code_verifier": self.verifier,
-            "client_id": self.config.client_id})
+        return self.phone.client.post_form("token", self.metadata["token_endpoint"], self.token_form(code))
 
 
 class Phone:

@@ -1,0 +1,71 @@
+"""Runs the understudy program for the tests: single commands, and the daemon with its reference provider."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COMMAND_SECONDS = 60
+START_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left behind: its exit code and the JSON document it printed."""
+
+    code: int
+    document: dict[str, Any]
+
+    @property
+    def outcome(self) -> tuple[int, str | None, str | None]:
+        """Exit code, `result` and `reason`: what a script would look at."""
+        return self.code, self.document.get("result"), self.document.get("reason")
+
+
+@dataclass(frozen=True)
+class Understudy:
+    """The program and one state directory."""
+
+    binary: Path
+    state: Path
+
+    def run(self, *arguments: str) -> Ran:
+        command = [str(self.binary), *arguments, "--state", str(self.state), "--json"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        try:
+            document = json.loads(done.stdout)
+        except ValueError:
+            raise AssertionError(f"{' '.join(command)}\nexit {done.returncode}, no JSON document\n"
+                                 f"stdout: {done.stdout[-2000:]}\nstderr: {done.stderr[-2000:]}") from None
+        return Ran(done.returncode, document)
+
+    @contextmanager
+    def serve(self) -> Iterator[dict[str, Any]]:
+        """The daemon with the reference provider, on free ports; gives its ready file's content."""
+        ready = self.state.parent / f"{self.state.name}.ready.json"
+        process = subprocess.Popen(
+            [str(self.binary), "serve", "--state", str(self.state), "--port", "0", "--idp", "sensecrypt",
+             "--idp-port", "0", "--ready-file", str(ready)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            yield _wait_for(ready, process)
+        finally:
+            process.terminate()
+            process.communicate(timeout=COMMAND_SECONDS)
+
+
+def _wait_for(ready: Path, process: subprocess.Popen[str]) -> dict[str, Any]:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise AssertionError(f"serve ended with {process.returncode}: {process.communicate()[1][-2000:]}")
+        if ready.exists():
+            return json.loads(ready.read_text(encoding="utf-8"))
+        time.sleep(0.02)
+    raise AssertionError("serve wrote no ready file")

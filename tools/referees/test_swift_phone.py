@@ -1,0 +1,315 @@
+"""The understudy program as the phone, against the Python provider: what it sends, and what it makes of answers."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+
+from phone import Phone
+from phone_wire import Reply
+from program import Ran, Understudy
+from providers import PythonProvider
+from two_libraries import JSONObject, b64u, take_apart, thumbprint, verify, verify_with_jwks
+
+DEVICE = "phone-1"
+SIGNED_IN = (0, "signed_in", None)
+
+
+class Enrolled:
+    """One device of the program, enrolled with the Python provider."""
+
+    def __init__(self, understudy: Understudy, idp: PythonProvider) -> None:
+        self.program, self.idp = understudy, idp
+        self.user = idp.new_user()
+        self.created = understudy.run("device", "create", DEVICE, "--platform", "ios")
+        assert self.created.code == 0, self.created
+        enrolled = understudy.run("enrol", "--device", DEVICE, "--issuer", idp.issuer, "--ticket", self.user["ticket"])
+        assert enrolled.code == 0, enrolled
+        idp.manage("DELETE", "log")
+
+    def sign_in(self, *more: str, scopes: tuple[str, ...] = ("openid", "email")) -> Ran:
+        arguments = [part for scope in scopes for part in ("--scope", scope)]
+        return self.program.run("signin", "--device", DEVICE, "--issuer", self.idp.issuer, "--client", "app_demo",
+                                "--resource", self.idp.resource, "--show-tokens", *arguments, *more)
+
+    def fetch(self, path: str) -> Ran:
+        return self.program.run("fetch", "--device", DEVICE, f"{self.idp.resource}/{path}")
+
+
+@pytest.fixture
+def device(understudy: Understudy, python_idp: PythonProvider) -> Enrolled:
+    return Enrolled(understudy, python_idp)
+
+
+def form_of(entry: dict[str, Any]) -> dict[str, str]:
+    return dict(parse_qsl(entry["body"], keep_blank_values=True))
+
+
+def proof_claims(entry: dict[str, Any]) -> JSONObject:
+    (proof,) = entry["dpop"]
+    return verify(proof, take_apart(proof).header["jwk"]).claims
+
+
+def is_revoked(idp: PythonProvider, access_token: str) -> bool:
+    """Whether the API has stopped honouring a token; asked without a proof, which it would miss only later."""
+    reply: Reply = Phone().connections.send("api", "GET", f"{idp.resource}/accounts",
+                                            {"Authorization": f"DPoP {access_token}"})
+    assert reply.status == 401
+    return reply.error == "invalid_token"
+
+
+# Signing in
+
+def test_a_sign_in_gives_tokens_both_libraries_verify(device: Enrolled) -> None:
+    ran = device.sign_in(scopes=("openid", "email", "offline_access"))
+    assert ran.outcome == SIGNED_IN
+    jwks = Phone().jwks(device.idp.issuer)
+    session = ran.document["session"]
+    access = verify_with_jwks(session["access_token"], jwks)
+    assert access.header["typ"] == "at+jwt" and access.claims["sub"] == device.user["id"]
+    proofs = device.idp.log("start", "completion", "token")
+    thumbprints = {thumbprint(take_apart(entry["dpop"][0]).header["jwk"]) for entry in proofs}
+    assert thumbprints == {access.claims["cnf"]["jkt"]}
+    assert device.idp.calls() == ["start", "face-token", "completion", "token"]
+
+
+def test_the_session_opens_the_api(device: Enrolled) -> None:
+    assert device.sign_in().outcome == SIGNED_IN
+    fetched = device.fetch("accounts")
+    assert (fetched.code, fetched.document["status"]) == (0, 200)
+
+
+def test_the_api_gets_its_own_nonce(device: Enrolled) -> None:
+    device.idp.manage("PATCH", "tenants/acme/policy", {"nonce_at_resource": True})
+    assert device.sign_in().outcome == SIGNED_IN
+    assert device.fetch("accounts").document["status"] == 200
+    first, second = device.idp.log("api")
+    assert proof_claims(first)["jti"] != proof_claims(second)["jti"]
+
+
+def test_two_mismatches_then_a_match(device: Enrolled) -> None:
+    assert device.sign_in("--scan", "mismatch,mismatch,match").outcome == SIGNED_IN
+    assert [entry["answer"]["attempts_left"] for entry in device.idp.log("attempt")] == [2, 1]
+
+
+def test_the_third_mismatch_is_the_last(device: Enrolled) -> None:
+    assert device.sign_in("--scan", "mismatch,mismatch,mismatch,match").outcome == (1, "failed", "faceMismatch")
+    assert device.idp.calls() == ["start", "face-token", "attempt", "attempt", "attempt"]
+
+
+def test_rs256_id_tokens_are_taken(device: Enrolled) -> None:
+    device.idp.manage("PATCH", "tenants/acme/applications/app_demo", {"id_token_signed_response_alg": "RS256"})
+    assert device.sign_in().outcome == SIGNED_IN
+
+
+# Not enrolled
+
+def test_a_hint_without_a_key_makes_two_calls(device: Enrolled) -> None:
+    ran = device.sign_in("--hint", "someone.else@example.test")
+    assert ran.outcome == (1, "failed", "notEnrolled")
+    assert [(entry["call"], entry["status"]) for entry in device.idp.log("start", "face-token")] == [
+        ("start", 403), ("face-token", 403)]
+    assert device.idp.calls() == ["start", "face-token"]
+
+
+def test_a_phone_without_any_key_makes_no_call(understudy: Understudy, python_idp: PythonProvider) -> None:
+    assert understudy.run("device", "create", DEVICE).code == 0
+    ran = understudy.run("signin", "--device", DEVICE, "--issuer", python_idp.issuer, "--client", "app_demo")
+    assert ran.outcome == (1, "failed", "notEnrolled")
+    assert python_idp.calls() == []
+
+
+def test_a_removed_device_is_not_enrolled(device: Enrolled) -> None:
+    users = f"tenants/acme/users/{device.user['id']}"
+    (known,) = device.idp.manage("GET", users)["devices"]
+    device.idp.manage("DELETE", f"{users}/devices/{known['kid']}")
+    assert device.sign_in().outcome == (1, "failed", "notEnrolled")
+
+
+# Lost calls
+
+@pytest.mark.parametrize("do", ["drop", "lose_reply"])
+@pytest.mark.parametrize("call", ["start", "face-token", "completion", "token"])
+def test_one_lost_call_costs_no_scan(device: Enrolled, call: str, do: str) -> None:
+    device.idp.fail(call, do)
+    assert device.sign_in("--scan", "match,cancel").outcome == SIGNED_IN
+    assert len(device.idp.log(call)) == 2
+
+
+@pytest.mark.parametrize("do", ["drop", "lose_reply"])
+@pytest.mark.parametrize("call", ["start", "face-token"])
+def test_a_call_before_the_scan_lost_twice_is_a_network_failure(device: Enrolled, call: str, do: str) -> None:
+    device.idp.fail(call, do, times=2)
+    assert device.sign_in().outcome == (1, "failed", "network")
+    assert len(device.idp.log(call)) == 2
+
+
+@pytest.mark.parametrize("do", ["drop", "lose_reply"])
+def test_a_completion_lost_twice_parks_and_retry_sends_the_same_proof(device: Enrolled, do: str) -> None:
+    device.idp.fail("completion", do, times=2)
+    parked = device.sign_in()
+    assert parked.code == 1 and parked.document["result"] == "parked"
+    assert len(device.idp.log("completion")) == 2
+    retried = device.program.run("flow", "retry", parked.document["flow"])
+    assert retried.outcome == SIGNED_IN
+    completions = device.idp.log("completion")
+    forms = [form_of(entry) for entry in completions]
+    assert len(forms) == 3 and all(form == forms[0] for form in forms)
+    assert len({proof_claims(entry)["jti"] for entry in completions}) == 3
+    assert device.idp.log("attempt") == []
+    assert device.fetch("accounts").document["status"] == 200
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_completion_refused_by_a_sick_server_parks_at_once(device: Enrolled, status: int) -> None:
+    device.idp.fail("completion", "status", status=status)
+    parked = device.sign_in()
+    assert parked.code == 1 and parked.document["result"] == "parked"
+    assert len(device.idp.log("completion")) == 1
+    assert device.program.run("flow", "retry", parked.document["flow"]).outcome == SIGNED_IN
+
+
+def test_a_lost_token_reply_is_replaced_and_its_grant_ended(device: Enrolled) -> None:
+    device.idp.fail("token", "lose_reply")
+    ran = device.sign_in()
+    assert ran.outcome == SIGNED_IN
+    assert device.idp.calls() == ["start", "face-token", "completion", "token", "completion", "token"]
+    first, second = device.idp.log("token")
+    assert form_of(first)["code"] != form_of(second)["code"]
+    assert is_revoked(device.idp, first["answer"]["access_token"])
+    assert not is_revoked(device.idp, ran.document["session"]["access_token"])
+    assert device.fetch("accounts").document["status"] == 200
+
+
+def test_a_token_reply_lost_three_times_parks_and_one_grant_is_left(device: Enrolled) -> None:
+    device.idp.fail("token", "lose_reply", times=3)
+    parked = device.sign_in()
+    assert parked.code == 1 and parked.document["result"] == "parked"
+    assert device.program.run("flow", "retry", parked.document["flow"]).outcome == SIGNED_IN
+    tokens = [entry["answer"]["access_token"] for entry in device.idp.log("token")]
+    assert [is_revoked(device.idp, token) for token in tokens] == [True, True, True, False]
+
+
+# Nonces
+
+@pytest.mark.parametrize("call", ["start", "completion", "token"])
+def test_a_nonce_challenge_is_answered_once_with_a_new_proof(device: Enrolled, call: str) -> None:
+    device.idp.fail(call, "status", status=400, body={"error": "use_dpop_nonce"})
+    assert device.sign_in().outcome == SIGNED_IN
+    first, second = device.idp.log(call)
+    assert first["body"] == second["body"]
+    assert proof_claims(first)["jti"] != proof_claims(second)["jti"]
+    assert proof_claims(second)["nonce"]
+
+
+def test_a_server_that_asks_for_nonces_for_ever_is_not_followed(device: Enrolled) -> None:
+    device.idp.fail("start", "status", status=400, body={"error": "use_dpop_nonce"}, times=20)
+    ran = device.sign_in()
+    assert ran.outcome[:2] == (1, "failed")
+    assert len(device.idp.log("start")) == 2
+
+
+# Answers that make no sense, and refusals
+
+@pytest.mark.parametrize("call", ["metadata", "start", "face-token"])
+def test_a_web_page_in_place_of_an_answer_is_a_server_failure(understudy: Understudy, python_idp: PythonProvider,
+                                                              call: str) -> None:
+    device = Enrolled(understudy, python_idp)
+    python_idp.fail(call, "html", times=20)
+    assert device.sign_in().outcome in [(1, "failed", "server")] + ([SIGNED_IN] if call == "metadata" else [])
+
+
+def test_a_web_page_at_the_metadata_address_enrols_nobody(understudy: Understudy, python_idp: PythonProvider) -> None:
+    assert understudy.run("device", "create", DEVICE).code == 0
+    python_idp.fail("metadata", "html", times=20)
+    ran = understudy.run("enrol", "--device", DEVICE, "--issuer", python_idp.issuer,
+                         "--ticket", python_idp.new_user()["ticket"])
+    assert ran.code != 0 and python_idp.log("enroll") == []
+
+
+def test_metadata_of_another_issuer_is_not_used(understudy: Understudy, python_idp: PythonProvider) -> None:
+    assert understudy.run("device", "create", DEVICE).code == 0
+    python_idp.fail("metadata", "patch", set={"issuer": f"{python_idp.origin}/globex"}, times=20)
+    ran = understudy.run("enrol", "--device", DEVICE, "--issuer", python_idp.issuer,
+                         "--ticket", python_idp.new_user()["ticket"])
+    assert ran.code != 0 and python_idp.log("enroll") == []
+
+
+def test_plain_http_to_another_host_is_refused_before_any_call(device: Enrolled) -> None:
+    ran = device.program.run("signin", "--device", DEVICE, "--issuer", "http://idp.example/acme", "--client", "app_demo")
+    assert ran.outcome == (1, "failed", "invalidConfig")
+
+
+@pytest.mark.parametrize(("call", "fault", "reason"), [
+    ("start", {"status": 429, "headers": {"Retry-After": "60"}, "body": {"error": "rate_limited"}}, "rateLimited"),
+    ("start", {"status": 503}, "server"),
+    ("start", {"status": 400, "body": {"error": "unauthorized_client"}}, "notAllowed"),
+    ("start", {"status": 401, "body": {"error": "invalid_client"}}, "notAllowed"),
+    ("face-token", {"status": 503}, "server"),
+    ("face-token", {"status": 400, "body": {"error": "invalid_session"}}, "sessionExpired"),
+    ("completion", {"status": 400, "body": {"error": "invalid_session"}}, "sessionExpired"),
+    ("completion", {"status": 400, "body": {"error": "face_token_stale"}}, "faceTokenStale"),
+    ("completion", {"status": 403, "body": {"error": "access_denied"}}, "notAllowed"),
+    ("completion", {"status": 400, "body": {"error": "unauthorized_client"}}, "notAllowed"),
+])
+def test_a_refusal_has_its_reason(device: Enrolled, call: str, fault: dict[str, Any], reason: str) -> None:
+    device.idp.fail(call, "status", times=9, **fault)
+    assert device.sign_in().outcome == (1, "failed", reason)
+
+
+@pytest.mark.parametrize("patch", [
+    {"id_token": {"nonce": "other"}}, {"id_token": {"nonce": None}}, {"id_token": {"aud": "other"}},
+    {"id_token": {"aud": ["app_demo", "other"]}}, {"id_token": {"aud": ["app_demo", "other"], "azp": "other"}},
+    {"id_token": {"iss": "https://other.test"}}, {"id_token": {"exp": 1}}, {"id_token": {"iat": None}},
+    {"id_token_alg": "none"}, {"id_token_alg": "HS256"}, {"set": {"token_type": "Bearer"}},
+])
+def test_a_bad_token_answer_leaves_no_session(device: Enrolled, patch: dict[str, Any]) -> None:
+    device.idp.fail("token", "patch", times=9, **patch)
+    assert device.sign_in().outcome == (1, "failed", "invalidIdToken")
+    (token,) = device.idp.log("token")
+    assert is_revoked(device.idp, token["answer"]["access_token"])
+
+
+def test_a_face_token_under_a_password_ends_the_session(device: Enrolled) -> None:
+    device.idp.manage("POST", f"tenants/acme/users/{device.user['id']}/import",
+                      {"face_token": b64u(b"sealed elsewhere"), "password_protected": True})
+    ran = device.sign_in()
+    assert ran.outcome == (1, "failed", "server") and "password" in ran.document["message"]
+    assert device.idp.calls() == ["start", "face-token", "abort"]
+
+
+# Refresh
+
+def test_a_session_about_to_expire_is_refreshed_before_the_call(device: Enrolled) -> None:
+    device.idp.manage("PATCH", "tenants/acme/applications/app_demo", {"access_token_lifetime": 20})
+    assert device.sign_in(scopes=("openid", "offline_access")).outcome == SIGNED_IN
+    device.idp.manage("DELETE", "log")
+    assert device.fetch("accounts").document["status"] == 200
+    assert device.idp.calls() == ["refresh", "api"]
+
+
+def test_an_invalid_token_is_refreshed_once_and_the_call_repeated(device: Enrolled) -> None:
+    assert device.sign_in(scopes=("openid", "offline_access")).outcome == SIGNED_IN
+    device.idp.fail("api", "status", status=401, body={"error": "invalid_token"},
+                    headers={"WWW-Authenticate": 'DPoP error="invalid_token", algs="ES256"'})
+    device.idp.manage("DELETE", "log")
+    assert device.fetch("accounts").document["status"] == 200
+    assert device.idp.calls() == ["api", "refresh", "api"]
+
+
+def test_a_revoked_session_ends_and_the_call_goes_out_without_it(device: Enrolled) -> None:
+    assert device.sign_in(scopes=("openid", "offline_access")).outcome == SIGNED_IN
+    device.idp.manage("POST", f"tenants/acme/users/{device.user['id']}/revoke")
+    assert device.fetch("accounts").document["status"] == 401
+    device.idp.manage("DELETE", "log")
+    assert device.fetch("accounts").document["status"] == 401
+    assert device.idp.calls() == ["api"] and device.idp.log("api")[0]["dpop"] == []
+
+
+def test_a_new_sign_in_ends_the_one_before(device: Enrolled) -> None:
+    first = device.sign_in(scopes=("openid", "offline_access")).document["session"]
+    second = device.sign_in(scopes=("openid", "offline_access")).document["session"]
+    assert is_revoked(device.idp, first["access_token"])
+    assert not is_revoked(device.idp, second["access_token"])
