@@ -1,1 +1,222 @@
-// The Engine layer.
+public import Crypto
+public import Device
+public import Encoding
+public import Store
+public import Transport
+
+/// How an engine reaches the world.
+public struct EngineSettings: Sendable {
+    /// The hosts it may talk to.
+    public var hosts = HostPolicy()
+    /// How its HTTP client behaves: trust, resolution, local address, proxy.
+    public var client = ClientConfiguration()
+    /// The wall clock.
+    public var clock: any WallClock = SystemClock()
+    /// Where keys, ids and nonces come from.
+    public var entropy = Entropy.system
+    /// Sees every exchange in full; nil for nobody.
+    public var observer: ExchangeObserver?
+    /// Longest a call may take, in milliseconds.
+    public var callTimeoutMilliseconds = 30_000
+
+    /// The settings for loopback servers, the system's clock and the system's entropy.
+    public init() {}
+}
+
+/// The virtual phones of one state directory: creates them, enrols them, and drives their flows.
+///
+/// What happens at once is bounded by what is asked at once: devices and flows that rest are in the store alone.
+public final class Engine: Sendable {
+    let world: World
+    let registry = DeviceRegistry()
+
+    /// Opens an engine on a store.
+    public init(store: Store, settings: EngineSettings = EngineSettings()) {
+        world = World(
+            store: store,
+            network: Network(
+                client: HTTPClient(settings.client), policy: settings.hosts, observer: settings.observer),
+            metadata: MetadataCache(), clock: settings.clock, entropy: settings.entropy, journal: Journal(),
+            callTimeout: settings.callTimeoutMilliseconds)
+    }
+
+    /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.
+    ///
+    /// Parked flows are left where they are until somebody retries them; flows of a process that still runs are its
+    /// own. Returns how many were taken up.
+    @discardableResult
+    public func resumeFlows() async throws -> Int {
+        let records = try storing { try world.store.read { store in try store.liveFlows() } }
+        var resumed = 0
+        for record in records where !record.isParked && !FlowArchive.belongsToAnother(record) {
+            let actor = try registry.actor(for: record.device, in: world)
+            try await actor.resume(FlowID(rawValue: record.id))
+            resumed += 1
+        }
+        return resumed
+    }
+
+    /// Ends the engine's connections.
+    public func close() { world.network.client.close() }
+
+    func actor(_ id: DeviceID) throws(EngineError) -> DeviceActor { try registry.actor(for: id, in: world) }
+
+    /// The device that drives a flow, found in memory or through the store.
+    func actor(driving flow: FlowID) throws(EngineError) -> DeviceActor {
+        if let actor = registry.actor(driving: flow) { return actor }
+        let record = try storing {
+            try world.store.read { store in try store.flow(flow.rawValue) }
+        }
+        guard let record else { throw .noSuchFlow(flow.rawValue) }
+        return try actor(record.device)
+    }
+}
+
+/// Devices.
+extension Engine {
+    /// Makes a device with a face and an install key of its own.
+    ///
+    /// Throws `.deviceExists`, or `.storage`.
+    public func createDevice(
+        _ id: DeviceID, platform: Platform = .ios, clock: DeviceClock = .real, camera: Camera = Camera()
+    ) throws(EngineError) -> VirtualDevice {
+        let moment = world.clock.now()
+        let handle = KeyHandle(rawValue: "dpop-" + world.entropy.token(9))
+        guard let face = Face(secret: world.entropy.bytes(Face.secretLength)) else {
+            preconditionFailure("entropy gives as many bytes as it is asked for")
+        }
+        let key = try storing { () throws(CryptoError) in try P256.PrivateKey.generate(world.entropy) }
+        let stored = StoredKey(handle: handle, purpose: .dpop, scalar: try scalar(of: key), createdAt: moment)
+        let device = VirtualDevice(
+            id: id, platform: platform, clock: clock, camera: camera, face: face, installKey: handle,
+            createdAt: moment)
+        let created = try storing {
+            try world.store.write { store in
+                guard try store.device(id) == nil else { return false }
+                try store.insert(device)
+                try store.insert(stored, for: id)
+                return true
+            }
+        }
+        guard created else { throw .deviceExists(id.rawValue) }
+        return device
+    }
+
+    /// A device with its enrolments and its session.
+    public func device(_ id: DeviceID) async throws(EngineError) -> DeviceView {
+        try await actor(id).deviceView()
+    }
+
+    /// At most `limit` devices by id, after one named.
+    public func devices(limit: Int, after: DeviceID?) throws(EngineError) -> [VirtualDevice] {
+        try storing {
+            try world.store.read { store in try store.devices(limit: limit, after: after) }
+        }
+    }
+
+    /// Changes a device's clock or camera.
+    public func updateDevice(
+        _ id: DeviceID, _ change: @escaping @Sendable (inout VirtualDevice) throws(EngineError) -> Void
+    ) async throws(EngineError) -> DeviceView {
+        let actor = try actor(id)
+        try await actor.update(change)
+        return try await actor.deviceView()
+    }
+
+    /// Wipes a device: its flows are cancelled, and its keys, enrolments and session are gone.
+    public func deleteDevice(_ id: DeviceID) async throws(EngineError) {
+        let actor = try actor(id)
+        await actor.cancelAll()
+        try storing { _ = try world.store.write { store in try store.deleteDevice(id) } }
+        registry.forget(id)
+    }
+}
+
+/// Enrolment, session and API calls.
+extension Engine {
+    /// Asks the issuer to mail a sign-up code to an address.
+    public func requestSignUp(_ email: String, issuer: String, device: DeviceID) async throws(EngineError) {
+        try await actor(device).requestSignUp(email, issuer: issuer)
+    }
+
+    /// Enrols a user on a device with a ticket or a mailed code.
+    public func enrol(
+        _ credential: EnrolmentCredential, issuer: String, device: DeviceID
+    ) async throws(EngineError) -> Enrolment {
+        try await actor(device).enrol(credential, issuer: issuer)
+    }
+
+    /// Forgets an enrolment and its key.
+    public func forgetEnrolment(issuer: String, email: String, device: DeviceID) async throws(EngineError) {
+        try await actor(device).forgetEnrolment(issuer: issuer, email: email)
+    }
+
+    /// The device's session, with the device's present time to judge it by.
+    public func session(of device: DeviceID) async throws(EngineError) -> (session: TokenSession, now: Instant)? {
+        try await actor(device).sessionNow()
+    }
+
+    /// Clears the session and revokes what it held, best effort.
+    public func signOut(_ device: DeviceID) async throws(EngineError) {
+        try await actor(device).signOut()
+    }
+
+    /// Calls an API with the device's session.
+    public func fetch(_ request: APIRequest, device: DeviceID) async throws(EngineError) -> Fetched {
+        try await actor(device).fetch(request)
+    }
+}
+
+/// Flows.
+extension Engine {
+    /// Starts a sign-in on a device.
+    public func startSignIn(_ order: SignInOrder, device: DeviceID) async throws(EngineError) -> FlowView {
+        let flow = FlowID(rawValue: "f-" + world.entropy.token(16))
+        return try await actor(device).start(order, id: flow)
+    }
+
+    /// How a flow stands; with `waiting` seconds, once it has steps beyond `after` or rests.
+    public func flow(
+        _ id: FlowID, after: Int = 0, waiting seconds: Double = 0, untilRest: Bool = false
+    ) async throws(EngineError) -> FlowView {
+        try await actor(driving: id).view(id, after: after, waiting: seconds, untilRest: untilRest)
+    }
+
+    /// At most `limit` flows, newest first, of one device or of all.
+    public func flows(of device: DeviceID?, liveOnly: Bool, limit: Int) throws(EngineError) -> [FlowView] {
+        let records = try storing {
+            try world.store.read { store in
+                if let device { return try store.flows(of: device, liveOnly: liveOnly, limit: limit) }
+                return try store.flows(liveOnly: liveOnly, limit: limit)
+            }
+        }
+        var views: [FlowView] = []
+        for record in records { views.append(try FlowArchive.summary(record)) }
+        return views
+    }
+
+    /// Sends a parked flow's proof again.
+    public func retry(_ flow: FlowID) async throws(EngineError) -> FlowView {
+        try await actor(driving: flow).retry(flow)
+    }
+
+    /// Cancels a flow that has not ended.
+    public func cancel(_ flow: FlowID) async throws(EngineError) -> FlowView {
+        try await actor(driving: flow).cancel(flow)
+    }
+
+    /// Shows a waiting camera one outcome.
+    public func scan(_ outcome: ScanOutcome, for flow: FlowID) async throws(EngineError) -> FlowView {
+        try await actor(driving: flow).scan(outcome, for: flow)
+    }
+
+    /// Everything that happens from here on, and what is kept of the past after `sequence`.
+    public func feed(after sequence: UInt64 = .max) -> AsyncStream<FeedEntry> {
+        world.journal.feed(after: sequence)
+    }
+
+    /// What is kept of the past after `sequence`, and how many entries were dropped before it.
+    public func journal(after sequence: UInt64) -> (entries: [FeedEntry], dropped: UInt64) {
+        world.journal.past(after: sequence)
+    }
+}

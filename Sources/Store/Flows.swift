@@ -16,6 +16,11 @@ extension StoreReader {
             FlowRecord.init(row:))
     }
 
+    /// At most `limit` flows of all devices, the newest first; only those not over when `liveOnly`.
+    public func flows(liveOnly: Bool = false, limit: Int) throws(StoreError) -> [FlowRecord] {
+        try connection.all(liveOnly ? .newestLiveFlows : .newestFlows, [.integer(Int64(limit))], FlowRecord.init(row:))
+    }
+
     /// Every flow that is not over, for recovery after a start: device by device, the oldest first.
     public func liveFlows() throws(StoreError) -> [FlowRecord] {
         try connection.all(.liveFlows, [], FlowRecord.init(row:))
@@ -53,6 +58,11 @@ extension SQL {
     static let liveFlowsOfDevice = SQL(
         "flows.listLive",
         "SELECT \(flowColumns) FROM flows WHERE device = ?1 AND is_terminal = 0 ORDER BY sequence DESC LIMIT ?2")
+    static let newestFlows = SQL(
+        "flows.newest", "SELECT \(flowColumns) FROM flows ORDER BY sequence DESC LIMIT ?1")
+    static let newestLiveFlows = SQL(
+        "flows.newestLive",
+        "SELECT \(flowColumns) FROM flows WHERE is_terminal = 0 ORDER BY sequence DESC LIMIT ?1")
     static let liveFlows = SQL(
         "flows.live", "SELECT \(flowColumns) FROM flows WHERE is_terminal = 0 ORDER BY device, sequence")
     static let stepFlow = SQL(

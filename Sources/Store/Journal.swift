@@ -17,6 +17,11 @@ extension StoreReader {
             JournalEntry.init(row:))
     }
 
+    /// The entries of one flow, in order.
+    public func journal(ofFlow flow: String) throws(StoreError) -> [JournalEntry] {
+        try connection.all(.journalOfFlow, [.text(flow)], JournalEntry.init(row:))
+    }
+
     /// The sequence number of the newest entry, 0 when there is none.
     public func journalEnd() throws(StoreError) -> Int64 {
         try connection.first(.journalEnd) { (row) throws(StoreError) in row.integer(0) } ?? 0
@@ -67,6 +72,8 @@ extension SQL {
     static let journalOfDevice = SQL(
         "journal.ofDevice",
         "SELECT \(journalColumns) FROM journal WHERE device = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3")
+    static let journalOfFlow = SQL(
+        "journal.ofFlow", "SELECT \(journalColumns) FROM journal WHERE flow = ?1 ORDER BY sequence")
     static let journalEnd = SQL("journal.end", "SELECT sequence FROM journal ORDER BY sequence DESC LIMIT 1")
     static let journalStart = SQL("journal.start", "SELECT sequence FROM journal ORDER BY sequence LIMIT 1")
     static let appendJournal = SQL(

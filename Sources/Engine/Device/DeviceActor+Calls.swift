@@ -1,0 +1,155 @@
+import Crypto
+import Device
+import Encoding
+import HTTP
+import JOSE
+import OAuth
+import SignIn
+import Transport
+
+/// Sending a flow's calls: proofs minted at the last moment, faults at one gate, answers journalled.
+extension DeviceActor {
+    func launch(_ outgoing: Outgoing, effect: EffectID, flow flowID: FlowID) {
+        switch outgoing {
+        case .discovery(let issuer): launchDiscovery(of: issuer, effect: effect, flow: flowID)
+        case .call(let call): launchCall(call, effect: effect, flow: flowID)
+        }
+    }
+
+    private func launchDiscovery(of issuer: String, effect: EffectID, flow flowID: FlowID) {
+        let world = world
+        track(
+            effect, flow: flowID,
+            Task {
+                let answer = await world.metadata.discover(issuer, world: world)
+                self.finish(effect, flow: flowID, step: .call(answer.step)) {
+                    switch answer.result {
+                    case .found(let metadata): .discovered(effect, metadata)
+                    case .failed(let failure): .discoveryFailed(effect, failure)
+                    }
+                }
+            })
+    }
+
+    private func launchCall(_ call: Call, effect: EffectID, flow flowID: FlowID) {
+        let sent: (request: ClientRequest, proofs: [SentProof])
+        do {
+            sent = try request(for: call, flow: flowID)
+        } catch {
+            return deliver(.keyUnavailable(effect), to: flowID)
+        }
+        let fault = flows[flowID]?.faults.take(for: call.purpose)
+        if let fault { flows[flowID]?.note(.fault(name: fault.name, call: call.purpose)) }
+        let network = world.network
+        track(
+            effect, flow: flowID,
+            Task {
+                let start = ContinuousClock.now
+                let result = await Self.exchange(sent.request, fault: fault?.kind, over: network)
+                let spent = ContinuousClock.now - start
+                self.receive(result, of: call, sent: sent, spent: spent, effect: effect, flow: flowID)
+            })
+    }
+
+    private func request(
+        for call: Call, flow flowID: FlowID
+    ) throws -> (request: ClientRequest, proofs: [SentProof]) {
+        let url = try HTTPURL(call.url)
+        var fields = HTTPFields([("Accept", "application/json"), ("Content-Type", call.body.mediaType)])
+        var proofs: [SentProof] = []
+        if call.needsDPoP {
+            guard !installKeyInvalidated else { throw EngineError.storage("the install key is invalidated") }
+            let proof = try mintProof(method: "POST", url: url, role: .authorizationServer)
+            fields.append("DPoP", proof)
+            proofs.append(
+                SentProof(place: .header("DPoP"), signer: .installKey, thumbprint: installThumbprint, jws: proof))
+        }
+        if let (name, jws) = call.ceremonyProof, let signer = flows[flowID]?.ceremonySigner {
+            proofs.append(
+                SentProof(place: .body(name), signer: signer.signer, thumbprint: signer.thumbprint, jws: jws))
+        }
+        let request = ClientRequest(
+            url: url, method: "POST", fields: fields, body: call.body.bytes,
+            timeoutMilliseconds: world.callTimeout)
+        return (request, proofs)
+    }
+
+    /// The gate every request passes: a fault takes the place of the exchange or of its answer.
+    private static func exchange(
+        _ request: ClientRequest, fault: PlannedFault.Kind?, over network: Network
+    ) async -> Result<HTTPResponse, EngineError> {
+        switch fault {
+        case .drop: return .failure(.unreachable(url: request.url.origin, why: "dropped by a planned fault"))
+        case .status(let status): return .success(HTTPResponse(status: status))
+        case .loseReply:
+            _ = try? await network.send(request)
+            return .failure(.unreachable(url: request.url.origin, why: "the reply was lost by a planned fault"))
+        case nil:
+            do throws(EngineError) { return .success(try await network.send(request)) } catch { return .failure(error) }
+        }
+    }
+
+    private func receive(
+        _ result: Result<HTTPResponse, EngineError>, of call: Call,
+        sent: (request: ClientRequest, proofs: [SentProof]), spent: Duration, effect: EffectID, flow flowID: FlowID
+    ) {
+        if case .success(let response) = result, let nonce = response.fields["DPoP-Nonce"] {
+            nonces.record(nonce, .authorizationServer, sent.request.url.origin)
+        }
+        let step = CallStep(
+            call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
+            url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
+            milliseconds: spent / .milliseconds(1))
+        finish(effect, flow: flowID, step: .call(step)) {
+            switch result {
+            case .success(let response): .responded(effect, CallResponse(response))
+            case .failure(let error): .lost(effect, detail: error.description)
+            }
+        }
+    }
+
+    private func track(_ effect: EffectID, flow flowID: FlowID, _ task: Task<Void, Never>) {
+        exchanges[flowID, default: [:]][effect] = task
+    }
+
+    private func finish(_ effect: EffectID, flow flowID: FlowID, step: Step, event: () -> Event) {
+        exchanges[flowID]?[effect] = nil
+        flows[flowID]?.note(step)
+        deliver(event(), to: flowID)
+        settle(flowID)
+    }
+}
+
+extension CallStep.Outcome {
+    /// Reads an OAuth error out of a refusal, for people to see.
+    init(_ result: Result<HTTPResponse, EngineError>) {
+        switch result {
+        case .failure(.unreachable(_, let why)): self = .lost(why)
+        case .failure(let error): self = .lost(error.description)
+        case .success(let response):
+            let body = response.status >= 400 ? try? JSON(parsing: response.body) : nil
+            self = .answered(
+                status: response.status, error: body?["error"]?.string,
+                description: body?["error_description"]?.string)
+        }
+    }
+}
+
+extension CallResponse {
+    /// What a machine needs to know of a response.
+    init(_ response: HTTPResponse) {
+        self.init(
+            status: response.status, mediaType: response.fields["Content-Type"],
+            retryAfter: response.fields["Retry-After"], dpopNonce: response.fields["DPoP-Nonce"], body: response.body)
+    }
+}
+
+extension Call {
+    /// The signed ceremony this call carries, and the name it goes by.
+    fileprivate var ceremonyProof: (name: String, jws: String)? {
+        switch body {
+        case .form(let form): form["ceremony_proof"].map { ("ceremony_proof", $0) }
+        case .json(let json): json["request"]?.string.map { ("request", $0) }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import Crypto
+import Device
+import Encoding
+import HTTP
+import JOSE
+import SignIn
+import Store
+
+/// What became of an effect at once.
+enum Performed {
+    /// It is done and this is the answer.
+    case answered(Event)
+    /// It goes out to the network once the flow is stored.
+    case outgoing(Outgoing)
+    /// It is done and has no answer, or the answer comes later.
+    case awaited
+}
+
+/// What leaves the program for a flow.
+enum Outgoing {
+    case discovery(issuer: String)
+    case call(Call)
+}
+
+/// Performing the effects that need no network: keys, camera, face, keychain.
+extension DeviceActor {
+    func perform(_ effect: Effect, in flow: inout LiveFlow) -> Performed {
+        switch effect.action {
+        case .discover(let issuer):
+            if let known = world.metadata.known(issuer, at: world.clock.now()) {
+                return .answered(.discovered(effect.id, known))
+            }
+            return .outgoing(.discovery(issuer: issuer))
+        case .call(let call):
+            return .outgoing(.call(call))
+        case .signCeremony(let claims, let key):
+            return .answered(signCeremony(claims, key: key, effect: effect.id, in: &flow))
+        case .capture:
+            return capture(effect.id, in: &flow)
+        case .openFaceToken(let sealed, let sample, let kid):
+            return .answered(open(sealed, sample: sample, kid: kid, effect: effect.id, in: &flow))
+        case .rotateFaceToken(let generation):
+            return .answered(reseal(as: generation, effect: effect.id, in: &flow))
+        case .commit(let session):
+            return .answered(commit(session, effect: effect.id, in: &flow))
+        case .done:
+            flow.opened = nil
+            flow.samples = [:]
+            return .awaited
+        }
+    }
+
+    private func signCeremony(
+        _ claims: CeremonyClaims, key: CeremonyKey, effect: EffectID, in flow: inout LiveFlow
+    ) -> Event {
+        guard let (signer, key) = ceremonyKey(key, in: &flow), !installKeyInvalidated else {
+            return .keyUnavailable(effect)
+        }
+        let ceremony = CeremonyJWS(claims: claims, issuedAt: now.seconds, jti: world.entropy.token(16))
+        guard let compact = try? sign(ceremony.signingInput(key: key.publicKey), with: key) else {
+            return .keyUnavailable(effect)
+        }
+        flow.ceremonySigner = (signer, JWK.p256(key.publicKey).thumbprint)
+        return .ceremonySigned(effect, jws: compact)
+    }
+
+    private func ceremonyKey(
+        _ key: CeremonyKey, in flow: inout LiveFlow
+    ) -> (SentProof.Signer, P256.PrivateKey)? {
+        switch key {
+        case .enrolment(let kid): return deviceKey(kid).map { (.deviceKey, $0) }
+        case .throwaway:
+            if flow.throwaway == nil { flow.throwaway = try? P256.PrivateKey.generate(world.entropy) }
+            return flow.throwaway.map { (.throwawayKey, $0) }
+        }
+    }
+
+    /// Lets the camera see the next outcome: the flow's own script first, then the camera's queue.
+    private func capture(_ effect: EffectID, in flow: inout LiveFlow) -> Performed {
+        let outcome = flow.script.isEmpty ? nextOfCamera() : flow.script.removeFirst()
+        return see(outcome, capture: effect, in: &flow).map { .answered($0) } ?? .awaited
+    }
+
+    private func nextOfCamera() -> ScanOutcome {
+        let queued = device.camera.queue.count
+        let outcome = device.camera.next()
+        if device.camera.queue.count != queued { deviceChanged = true }
+        return outcome
+    }
+
+    /// Turns what the camera sees into the capture's answer; nil while it hangs.
+    func see(_ outcome: ScanOutcome, capture effect: EffectID, in flow: inout LiveFlow) -> Event? {
+        flow.note(.scan(outcome))
+        switch outcome {
+        case .match: return .captured(effect, .live(remember(device.face, in: &flow)))
+        case .mismatch: return .captured(effect, .live(remember(.stranger(for: device.face), in: &flow)))
+        case .livenessFailed(let reason): return .captured(effect, .livenessFailed(reason: reason))
+        case .badCapture(let fault): return .captured(effect, .badCapture(fault))
+        case .cancel: return .captured(effect, .closed)
+        case .hang:
+            flow.openCapture = effect
+            return nil
+        }
+    }
+
+    private func remember(_ face: Face, in flow: inout LiveFlow) -> SampleID {
+        let sample = SampleID(rawValue: "sample-\(flow.samples.count + 1)")
+        flow.samples[sample] = face
+        return sample
+    }
+
+    private func open(
+        _ sealed: [UInt8], sample: SampleID, kid: String, effect: EffectID, in flow: inout LiveFlow
+    ) -> Event {
+        let binding = FaceTokenBinding(issuer: flow.machine.config.issuer, kid: kid)
+        guard let face = flow.samples[sample],
+            let contents = try? FaceToken.open(sealed, face: face, binding: binding)
+        else {
+            flow.note(.face(.notOpened))
+            return .faceTokenNotOpened(effect)
+        }
+        flow.opened = (contents, binding)
+        flow.note(.face(.opened))
+        return .faceTokenOpened(effect)
+    }
+
+    private func reseal(as generation: UInt32, effect: EffectID, in flow: inout LiveFlow) -> Event {
+        guard let (contents, binding) = flow.opened,
+            let sealed = try? FaceToken.seal(
+                contents, face: device.face, generation: generation, binding: binding, entropy: world.entropy)
+        else {
+            // The contents live in memory alone; a process killed in between has to scan again.
+            return .faceTokenNotOpened(effect)
+        }
+        flow.opened = nil
+        flow.note(.face(.resealed(generation: generation)))
+        return .faceTokenRotated(effect, sealed: sealed)
+    }
+
+    /// Stores the session and the flow that earned it in one transaction.
+    private func commit(_ session: TokenSession, effect: EffectID, in flow: inout LiveFlow) -> Event {
+        do {
+            var finished = flow
+            _ = finished.machine.handle(.committed(effect), at: now)
+            finished.note(.state(finished.machine.state))
+            let previous = try store(session, earnedBy: finished)
+            flow.archivedSteps = finished.steps.count
+            if let previous { revoke(previous) }
+            return .committed(effect)
+        } catch {
+            return .keyUnavailable(effect)
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Crypto
+import Device
+import Encoding
+import SignIn
+
+/// Starting, driving and steering flows.
+extension DeviceActor {
+    /// Starts a sign-in and returns how it stands after everything that needs no network.
+    func start(_ order: SignInOrder, id flowID: FlowID) throws(EngineError) -> FlowView {
+        let enrolments = try storedEnrolments()
+        let facts = DeviceFacts(
+            installThumbprint: installThumbprint,
+            enrolments: enrolments.map { DeviceFacts.Enrolment(issuer: $0.issuer, email: $0.email, kid: $0.kid) })
+        let secrets = FlowSecrets(codeVerifier: world.entropy.token(32), nonce: world.entropy.token(16))
+        flows[flowID] = LiveFlow(
+            id: flowID, startedAt: now, machine: SenseCryptSignIn(config: order.config), script: order.scans,
+            faults: FaultPlan(order.faults))
+        registry.hold(self, for: flowID)
+        deliver(.start(facts, secrets), to: flowID)
+        return try view(flowID)
+    }
+
+    /// Hands one event to a flow's machine and performs what it answers with, until only the network is awaited.
+    ///
+    /// The flow is written to the store before its requests leave, so that a kill at any moment finds the
+    /// exact proof that may already have been sent.
+    func deliver(_ event: Event, to flowID: FlowID) {
+        guard var flow = flows.removeValue(forKey: flowID) else { return }
+        var events = [event]
+        var calls: [(EffectID, Outgoing)] = []
+        while !events.isEmpty {
+            let before = flow.machine.state
+            let effects = flow.machine.handle(events.removeFirst(), at: now)
+            if flow.machine.state != before { flow.note(.state(flow.machine.state)) }
+            for effect in effects {
+                switch perform(effect, in: &flow) {
+                case .answered(let answer): events.append(answer)
+                case .outgoing(let outgoing): calls.append((effect.id, outgoing))
+                case .awaited: break
+                }
+            }
+        }
+        let rests = flow.machine.state.isTerminal || flow.machine.state.isParked
+        publish(&flow)
+        archive(&flow, sending: !calls.isEmpty)
+        flows[flowID] = flow
+        for (effect, outgoing) in calls { launch(outgoing, effect: effect, flow: flowID) }
+        wake(flowID)
+        if rests { settle(flowID) }
+    }
+
+    /// Lets go of a flow that has ended or is parked and for which nothing is under way.
+    ///
+    /// A parked flow stays in the store, proof and all; `retry` finds it there.
+    func settle(_ flowID: FlowID) {
+        guard let flow = flows[flowID], exchanges[flowID, default: [:]].isEmpty else { return }
+        guard flow.machine.state.isTerminal || flow.machine.state.isParked else { return }
+        flows[flowID] = nil
+        exchanges[flowID] = nil
+        registry.release(flowID)
+    }
+
+    /// Sends a parked flow's proof again.
+    func retry(_ flowID: FlowID) throws(EngineError) -> FlowView {
+        let state = try adopt(flowID).machine.state
+        guard state.isParked else { throw .notParked(flow: flowID.rawValue, state: state.name) }
+        deliver(.retry, to: flowID)
+        return try view(flowID)
+    }
+
+    /// Cancels a flow that has not ended.
+    func cancel(_ flowID: FlowID) throws(EngineError) -> FlowView {
+        let state = try adopt(flowID).machine.state
+        guard !state.isTerminal else { throw .alreadyEnded(flow: flowID.rawValue, state: state.name) }
+        deliver(.cancel, to: flowID)
+        return try view(flowID)
+    }
+
+    /// Shows the waiting camera one outcome.
+    func scan(_ outcome: ScanOutcome, for flowID: FlowID) throws(EngineError) -> FlowView {
+        let state = try adopt(flowID).machine.state
+        guard var flow = flows[flowID], let capture = flow.openCapture, outcome != .hang else {
+            throw .notWaiting(flow: flowID.rawValue, state: state.name)
+        }
+        flow.openCapture = nil
+        let event = see(outcome, capture: capture, in: &flow)
+        flows[flowID] = flow
+        if let event { deliver(event, to: flowID) }
+        return try view(flowID)
+    }
+
+    /// The flow from memory, or from the store where it rests, put back into memory.
+    @discardableResult
+    func adopt(_ flowID: FlowID) throws(EngineError) -> LiveFlow {
+        if let flow = flows[flowID] { return flow }
+        let flow = try FlowArchive.load(flowID, from: world.store)
+        guard !flow.machine.state.isTerminal else { return flow }
+        flows[flowID] = flow
+        registry.hold(self, for: flowID)
+        return flow
+    }
+
+    /// Takes up a flow another run of this program left behind; a lost process counts as lost replies.
+    func resume(_ flowID: FlowID) throws(EngineError) {
+        guard flows[flowID] == nil else { return }
+        var flow = try adopt(flowID)
+        guard !flow.machine.state.isTerminal, !flow.machine.state.isParked else { return settle(flowID) }
+        let effects = flow.machine.resume(at: now)
+        flows[flowID] = flow
+        perform(resumed: effects, flowID)
+    }
+
+    private func perform(resumed effects: [Effect], _ flowID: FlowID) {
+        for effect in effects {
+            guard var flow = flows[flowID] else { return }
+            let performed = perform(effect, in: &flow)
+            flows[flowID] = flow
+            switch performed {
+            case .answered(let answer): deliver(answer, to: flowID)
+            case .outgoing(let outgoing): launch(outgoing, effect: effect.id, flow: flowID)
+            case .awaited: break
+            }
+        }
+        wake(flowID)
+        settle(flowID)
+    }
+}

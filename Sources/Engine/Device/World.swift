@@ -1,0 +1,15 @@
+import Crypto
+import Encoding
+import Store
+
+/// What every device actor shares: the store, the network, the clock, and chance.
+struct World: Sendable {
+    let store: Store
+    let network: Network
+    let metadata: MetadataCache
+    let clock: any WallClock
+    let entropy: Entropy
+    let journal: Journal
+    /// Longest a call may take, in milliseconds.
+    let callTimeout: Int
+}

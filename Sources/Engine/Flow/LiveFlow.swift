@@ -1,0 +1,37 @@
+import Crypto
+import Device
+import Encoding
+import SignIn
+
+/// One flow that this process drives: its machine, and what only the edge may hold.
+struct LiveFlow {
+    let id: FlowID
+    let startedAt: Instant
+    var machine: SenseCryptSignIn
+    /// Scan outcomes of this flow alone, next first.
+    var script: [ScanOutcome]
+    var faults: FaultPlan
+    var steps: [Step] = []
+    /// How many of `steps` stand in the store's journal.
+    var archivedSteps = 0
+    /// How many of `steps` the feed has shown.
+    var publishedSteps = 0
+
+    /// The effect whose scan is awaited from outside, while the camera hangs.
+    var openCapture: EffectID?
+    /// What each capture saw; dropped with the flow.
+    var samples: [SampleID: Face] = [:]
+    /// The contents of the face token between opening and sealing again; never stored.
+    var opened: (contents: FaceTokenContents, binding: FaceTokenBinding)?
+    /// The thumbprint of the key that signed the last ceremony JWS, and whose it is.
+    var ceremonySigner: (signer: SentProof.Signer, thumbprint: String)?
+    var throwaway: P256.PrivateKey?
+
+    /// More steps than any flow takes; beyond it the oldest are not kept in memory.
+    static let stepLimit = 512
+
+    mutating func note(_ step: Step) {
+        guard steps.count < Self.stepLimit else { return }
+        steps.append(step)
+    }
+}

@@ -1,0 +1,113 @@
+import Encoding
+import HTTP
+import JOSE
+import OAuth
+import SignIn
+import Synchronization
+import Transport
+
+/// The metadata documents of the issuers in use, each fetched once and kept for a while.
+final class MetadataCache: Sendable {
+    /// How long a document is believed, in seconds.
+    static let lifetime: Int64 = 600
+    /// More issuers than a run talks to; beyond it the table is emptied.
+    static let issuerLimit = 256
+
+    struct Answer: Sendable {
+        let step: CallStep
+        let result: Discovery
+    }
+
+    /// What a fetch came to.
+    enum Discovery: Sendable {
+        case found(ServerMetadata)
+        case failed(DiscoveryFailure)
+    }
+
+    fileprivate struct Entry {
+        let metadata: ServerMetadata
+        let until: Instant
+    }
+
+    fileprivate struct Contents {
+        var entries: [String: Entry] = [:]
+        var underWay: [String: Task<Answer, Never>] = [:]
+    }
+
+    private let contents = Mutex(Contents())
+
+    /// A document fetched before and still believed.
+    func known(_ issuer: String, at now: Instant) -> ServerMetadata? {
+        contents.withLock { contents in
+            contents.entries[issuer].flatMap { $0.until > now ? $0.metadata : nil }
+        }
+    }
+
+    /// Fetches an issuer's document (OpenID Connect Discovery section 4); callers at once share one fetch.
+    func discover(_ issuer: String, world: World) async -> Answer {
+        let fetch = contents.withLock { contents in
+            if let underWay = contents.underWay[issuer] { return underWay }
+            let task = Task { await Self.fetch(issuer, world: world) }
+            contents.underWay[issuer] = task
+            return task
+        }
+        let answer = await fetch.value
+        contents.withLock { contents in
+            contents.underWay[issuer] = nil
+            guard case .found(let metadata) = answer.result else { return }
+            if contents.entries.count >= Self.issuerLimit { contents.entries = [:] }
+            let until = world.clock.now().adding(seconds: Self.lifetime)
+            contents.entries[issuer] = Entry(metadata: metadata, until: until)
+        }
+        return answer
+    }
+
+    private static func fetch(_ issuer: String, world: World) async -> Answer {
+        let address: String
+        do throws(MetadataError) {
+            address = try ServerMetadata.addresses(of: issuer, allowPlainHTTPOnLoopback: true).openID
+        } catch {
+            let step = CallStep(
+                call: "discovery", attempt: 1, method: "GET", url: issuer, outcome: .lost("\(error)"), proofs: [],
+                milliseconds: 0)
+            return Answer(step: step, result: .failed(.invalid(error)))
+        }
+        let start = ContinuousClock.now
+        let response: Result<HTTPResponse, EngineError>
+        do throws(EngineError) {
+            guard let url = try? HTTPURL(address) else {
+                throw .invalid(field: "issuer", rule: "an issuer is an http or https URL", value: issuer)
+            }
+            let request = ClientRequest(
+                url: url, method: "GET", fields: HTTPFields([("Accept", "application/json")]), body: [],
+                timeoutMilliseconds: world.callTimeout)
+            response = .success(try await world.network.send(request))
+        } catch {
+            response = .failure(error)
+        }
+        let step = CallStep(
+            call: "discovery", attempt: 1, method: "GET", url: address, outcome: CallStep.Outcome(response),
+            proofs: [], milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
+        return Answer(step: step, result: read(response, issuer: issuer))
+    }
+
+    private static func read(
+        _ response: Result<HTTPResponse, EngineError>, issuer: String
+    ) -> Discovery {
+        switch response {
+        case .failure(.unreachable(_, let why)): return .failed(.unreachable(detail: why))
+        case .failure(let error): return .failed(.invalid(.issuer(rule: error.description)))
+        case .success(let response) where response.status == 429 || response.status >= 500:
+            return .failed(.unavailable(status: response.status, retryAfter: response.fields["Retry-After"]))
+        case .success(let response):
+            do throws(MetadataError) {
+                return .found(
+                    try ServerMetadata(
+                        status: response.status, mediaType: response.fields["Content-Type"], body: response.body,
+                        issuer: issuer, allowPlainHTTPOnLoopback: true))
+            } catch {
+                return .failed(.invalid(error))
+            }
+        }
+    }
+}
