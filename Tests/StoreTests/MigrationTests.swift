@@ -1,0 +1,105 @@
+import Device
+import Foundation
+import Testing
+
+@testable import Store
+
+@Suite struct `Migrations` {
+    @Test(arguments: 0...Migration.all.count)
+    func `a database of any earlier version comes up to this one with its data`(_ version: Int) throws {
+        let scratch = try ScratchDirectory()
+        let device = try Make.device()
+        do {
+            let old = try Store(directory: scratch.store, migrations: Array(Migration.all.prefix(version)))
+            if version > 0 {
+                try old.write { writer in
+                    try writer.insert(device)
+                    try writer.insert(Make.key(), for: device.id)
+                }
+            }
+        }
+        let store = try Store(directory: scratch.store)
+        if version > 0 {
+            #expect(try store.read { try $0.device(device.id) } == device)
+            #expect(try store.read { try $0.keys(of: device.id) } == [Make.key()])
+        } else {
+            try store.write { try $0.insert(device) }
+        }
+        // The newest table works, so all are there.
+        try store.write { try $0.upsertIdPRecord(IdPRecord(kind: "k", key: "k", value: [1]), of: "main") }
+        #expect(try tables(scratch) == tables(newest: ()))
+    }
+
+    @Test func `names are unique and none is empty`() {
+        let names = Migration.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(!names.contains(""))
+    }
+
+    @Test func `a failing migration is named, rolled back, and leaves the version before it`() throws {
+        let scratch = try ScratchDirectory()
+        let broken = Migration(name: "broken", sql: "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);")
+        for _ in 0..<2 {
+            let error = #expect(throws: StoreError.self) {
+                try Store(directory: scratch.store, migrations: Migration.all + [broken])
+            }
+            guard case .migrationFailed(name: "broken", code: _)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        #expect(try tables(scratch) == tables(newest: ()))
+        #expect(try Store(directory: scratch.store).read { try $0.deviceCount() } == 0)
+    }
+
+    @Test func `a migration that leaves orphans is refused`() throws {
+        let scratch = try ScratchDirectory()
+        do {
+            let store = try Store(directory: scratch.store)
+            try store.write { writer in
+                try writer.insert(Make.device())
+                try writer.insert(Make.key(), for: Make.id())
+            }
+        }
+        let broken = Migration(
+            name: "orphans",
+            sql: "PRAGMA defer_foreign_keys = ON; UPDATE keys SET device = 'nobody';")
+        #expect(throws: StoreError.migrationFailed(name: "orphans", code: .constraintForeignKey)) {
+            try Store(directory: scratch.store, migrations: Migration.all + [broken])
+        }
+        let pixel = try Make.id()
+        #expect(try Store(directory: scratch.store).read { try $0.keys(of: pixel) }.count == 1)
+    }
+
+    @Test func `stores opened at once on a new directory share one schema`() async throws {
+        let scratch = try ScratchDirectory()
+        let path = scratch.store
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let store = try Store(directory: path)
+                    let device = try Make.device("device-\(number)")
+                    try store.write { try $0.insert(device) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try Store(directory: path).read { try $0.deviceCount() } == 8)
+    }
+
+    private func tables(_ scratch: ScratchDirectory) throws -> [String] {
+        try tables(Connection(path: scratch.database))
+    }
+
+    private func tables(newest: Void) throws -> [String] {
+        let connection = try Connection(path: ":memory:")
+        try connection.prepare(migrations: Migration.all)
+        return try tables(connection)
+    }
+
+    private func tables(_ connection: Connection) throws -> [String] {
+        try connection.all(SQL("test.schema", "SELECT name, sql FROM sqlite_schema ORDER BY name")) {
+            (row) throws(StoreError) in "\(row.text(0)): \(row.text(1))"
+        }
+    }
+}
