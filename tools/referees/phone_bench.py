@@ -9,7 +9,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
-from phone import Config, Failed, Parked, Phone, new_ticket, random_address
+from phone import Phone, new_ticket, random_address
+from phone_flow import Config, Failed, Parked
 from phone_wire import Lost
 from two_libraries import JSONObject, Refused
 

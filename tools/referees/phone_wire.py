@@ -38,6 +38,11 @@ def public(key: ECKey) -> dict[str, str]:
     return {name: members[name] for name in ("kty", "crv", "x", "y")}
 
 
+def dpop_proof(key: ECKey, claims: dict[str, Any], **header: Any) -> str:
+    """A DPoP proof of `claims`, true or not; `header` changes what the header says."""
+    return sign({"typ": "dpop+jwt", "jwk": public(key)} | header, claims, key)
+
+
 @dataclass(frozen=True)
 class Reply:
     status: int
@@ -137,7 +142,7 @@ class ProvingClient:
             claims["nonce"] = nonce
         if access_token:
             claims["ath"] = sha256_b64u(access_token)
-        return sign({"typ": "dpop+jwt", "jwk": public(self.key)}, claims, self.key)
+        return dpop_proof(self.key, claims)
 
     def send(self, purpose: str, method: str, url: str, headers: dict[str, str] | None = None, body: bytes = b"",
              access_token: str | None = None) -> Reply:

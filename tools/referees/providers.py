@@ -7,7 +7,8 @@ from typing import Any
 
 import requests
 
-from phone import Config, Phone, random_address
+from phone import Phone, random_address
+from phone_flow import Config
 
 
 @dataclass

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from phone import Failed, Parked, Phone
+from phone import Phone
+from phone_flow import Failed, Parked
 from providers import PythonProvider
 
 
@@ -157,6 +158,15 @@ def test_a_bad_token_answer_gives_no_session(python_idp: PythonProvider, patch: 
     python_idp.fail("token", "patch", times=4, **patch)
     with pytest.raises(Failed, match="invalidIdToken"):
         phone.sign_in(python_idp.config())
+
+
+@pytest.mark.parametrize("call", ["metadata", "start", "face-token", "attempt", "completion", "token"])
+def test_a_web_page_in_place_of_an_answer_is_a_failure(python_idp: PythonProvider, call: str) -> None:
+    phone, _ = python_idp.enrolled_phone()
+    phone.forget_metadata()
+    python_idp.fail(call, "html")
+    with pytest.raises(Failed):
+        phone.sign_in(python_idp.config(), ("mismatch", "match"))
 
 
 @pytest.mark.parametrize("switch", [

@@ -14,8 +14,9 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
-from phone import Failed, Parked, Phone
-from phone_wire import Connections, public, sign
+from phone import Phone
+from phone_flow import Failed, Parked
+from phone_wire import Connections, dpop_proof
 from providers import PythonProvider
 from transcript import read_transcript
 from two_libraries import b64u, take_apart, unb64u
@@ -228,8 +229,7 @@ def test_a_proof_that_says_something_else_is_found(python_idp: PythonProvider, c
 
         def proof(*of: Any) -> str:
             token = take_apart(honest(*of))
-            return sign({"typ": "dpop+jwt", "jwk": public(phone.client.key)}, token.claims | {claim: value},
-                        phone.client.key)
+            return dpop_proof(phone.client.key, token.claims | {claim: value})
 
         phone.client.proof = proof  # type: ignore[method-assign]
         phone.sign_in(python_idp.config())

@@ -8,7 +8,6 @@ A request with no response before the next request is one whose answer was lost.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
