@@ -34,6 +34,8 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
 
+        .systemLibrary(name: "CGetopt"),
+
         layer("Encoding", []),
         layer("Crypto", ["Encoding", "COpenSSL"]),
         layer("JOSE", ["Encoding", "Crypto"]),
@@ -55,7 +57,7 @@ let package = Package(
             name: "understudy",
             dependencies: [
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "ReferenceIdP",
-                "Store", "Engine", "Control", "Profiles",
+                "Store", "Engine", "Control", "Profiles", "CGetopt",
             ],
             swiftSettings: houseRules
         ),
@@ -76,6 +78,7 @@ let package = Package(
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
                 "ReferenceIdP", "Control", "Profiles",
             ]),
+        tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "JOSE", "HTTP", "Control"]),
     ],
     swiftLanguageModes: [.v6]
 )

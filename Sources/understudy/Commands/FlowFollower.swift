@@ -1,0 +1,89 @@
+import Control
+import Encoding
+
+/// Prints a flow's steps as they come, until it rests.
+struct FlowFollower {
+    let control: ControlClient
+    let output: Output
+    /// Whether to explain each step, with what it proved.
+    let verbose: Bool
+
+    /// How long the API may hold an answer back, in seconds.
+    private static let patience = "30"
+
+    /// Follows a flow from what is known of it.
+    ///
+    /// - Parameter after: the last step that is known already.
+    /// - Returns: the flow as it rests: ended, or parked.
+    func follow(_ flow: JSON, after known: Int64 = 0, showTokens: Bool) async throws(CommandFailure) -> JSON {
+        guard let id = flow["id"]?.string else { throw .unexpectedAnswer("flow id") }
+        var narrator = FlowNarrator(style: output.style, verbose: verbose)
+        var current = flow
+        var seen = known
+        var askedForScan = false
+        while true {
+            for step in current["steps"]?.array ?? [] {
+                guard let n = step["n"]?.int, n > seen else { continue }
+                output.say(narrator.lines(step))
+                seen = n
+            }
+            if current["result"]?.string != nil { break }
+            if current.holds("waiting_for_scan"), !askedForScan {
+                askedForScan = true
+                output.note("waiting for a scan: understudy flow scan \(Display.safe(id)) match")
+            }
+            current = try await ask(id, [("after", String(seen)), ("wait", Self.patience)])
+        }
+        return showTokens ? try await ask(id, [("after", String(seen)), ("show_tokens", "true")]) : current
+    }
+
+    private func ask(_ id: String, _ query: [(String, String)]) async throws(CommandFailure) -> JSON {
+        try await calling { () throws(ControlFailure) in try await control.get(Path.flow(id), query) }
+    }
+}
+
+/// How a flow came out: the last lines, the document, the exit code.
+enum FlowEnding {
+    /// Prints the outcome of a flow that rests.
+    static func tell(_ flow: JSON, _ output: Output) -> ExitCode {
+        output.result(document(flow), lines: lines(flow, output.style))
+        if output.isJSON { lines(flow, output.style).forEach { output.note($0) } }
+        return flow["result"]?.string == "signed_in" ? .done : .failed
+    }
+
+    /// The document printed with `--json`.
+    static func document(_ flow: JSON) -> JSON {
+        var ending = JSONObject([("result", flow["result"] ?? .null)])
+        switch flow["result"]?.string {
+        case "signed_in":
+            ending["flow"] = flow["id"]
+            ending["session"] = flow["session"]
+        case "parked":
+            ending["flow"] = flow["id"]
+            ending["cause"] = flow["reason"]
+            ending["message"] = flow["message"]
+        default:
+            ending["reason"] = flow["reason"] ?? .null
+            ending["message"] = flow["message"]
+            ending["flow"] = flow["id"]
+        }
+        return .object(ending)
+    }
+
+    /// The last lines a person reads.
+    static func lines(_ flow: JSON, _ style: Style) -> [String] {
+        let id = flow.shown("id")
+        let message = flow["message"].map { ": \($0.shown)" } ?? ""
+        switch flow["result"]?.string {
+        case "signed_in":
+            return DeviceLines.session(flow["session"] ?? .null) + [style.good("signed in")]
+        case "parked":
+            return [
+                style.bad("parked: \(flow.shown("reason"))") + message,
+                "go on with: understudy flow retry \(id)", "or give up: understudy flow cancel \(id)",
+            ]
+        default:
+            return [style.bad("failed: \(flow.shown("reason"))") + message]
+        }
+    }
+}
