@@ -25,21 +25,36 @@
 // OPENSSL_free is a macro that records file and line.
 static inline void understudy_openssl_free(void *pointer) { OPENSSL_free(pointer); }
 
-// Makes a P-256 key of a 65-byte point and, when `scalar` is not NULL, its 32-byte little-endian
-// private scalar. OpenSSL refuses a point that is not on the curve. NULL on failure.
-static inline EVP_PKEY *understudy_p256_key(const unsigned char *point, unsigned char *scalar) {
-    OSSL_PARAM params[4];
-    OSSL_PARAM *next = params;
-    *next++ = OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0);
-    *next++ = OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65);
-    if (scalar != NULL) *next++ = OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32);
-    *next = OSSL_PARAM_construct_end();
+// Makes a P-256 key pair of a 65-byte point and its 32-byte little-endian private scalar. NULL on failure.
+static inline EVP_PKEY *understudy_p256_key_pair(const unsigned char *point, unsigned char *scalar) {
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
+        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32),
+        OSSL_PARAM_construct_end(),
+    };
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
+    if (context == NULL) return NULL;
+    if (EVP_PKEY_fromdata_init(context) != 1 || EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEYPAIR, params) != 1) {
+        EVP_PKEY_free(key);
+        key = NULL;
+    }
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
 
+// Makes a P-256 public key that has no point yet. NULL on failure.
+static inline EVP_PKEY *understudy_p256_blank(void) {
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
+        OSSL_PARAM_construct_end(),
+    };
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
     if (context == NULL) return NULL;
     if (EVP_PKEY_fromdata_init(context) != 1
-        || EVP_PKEY_fromdata(context, &key, scalar != NULL ? EVP_PKEY_KEYPAIR : EVP_PKEY_PUBLIC_KEY, params) != 1) {
+        || EVP_PKEY_fromdata(context, &key, EVP_PKEY_KEY_PARAMETERS, params) != 1) {
         EVP_PKEY_free(key);
         key = NULL;
     }

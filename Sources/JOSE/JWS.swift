@@ -32,13 +32,11 @@ public struct JWS: Sendable {
     /// non-string `alg`, `typ` or `kid` that are not strings, `crit`, and more than `limit` bytes.
     public init(compact: String, limit: Int = Self.defaultLimit) throws(JOSEError) {
         guard compact.utf8.count <= limit else { throw .tooLong(limit: limit) }
-        let dots = compact.utf8.indices.filter { compact.utf8[$0] == UInt8(ascii: ".") }
-        guard dots.count == 2 else { throw .segmentCount(dots.count + 1) }
-        let header = try Self.decode(compact[..<dots[0]], .header)
-        self.header = try Self.object(header, .header)
-        payload = try Self.decode(compact[compact.utf8.index(after: dots[0])..<dots[1]], .payload)
-        signature = try Self.decode(compact[compact.utf8.index(after: dots[1])...], .signature)
-        signingInput = [UInt8](compact.utf8[..<dots[1]])
+        let (header, payload, signature) = try Self.split(compact)
+        self.header = try Self.object(try Self.decode(header, .header), .header)
+        self.payload = try Self.decode(payload, .payload)
+        self.signature = try Self.decode(signature, .signature)
+        signingInput = [UInt8](compact.utf8[..<payload.endIndex])
         self.compact = compact
 
         guard self.header["crit"] == nil else { throw .critical }
@@ -74,6 +72,18 @@ public struct JWS: Sendable {
         }
         guard fits else { throw .signature }
         return VerifiedJWS(header: header, payload: payload)
+    }
+
+    private static func split(_ compact: String) throws(JOSEError) -> (Substring, Substring, Substring) {
+        let dot = UInt8(ascii: ".")
+        let bytes = compact.utf8
+        guard let first = bytes.firstIndex(of: dot), let last = bytes.lastIndex(of: dot) else { throw .segmentCount(1) }
+        guard first < last, let second = bytes[bytes.index(after: first)...].firstIndex(of: dot), second == last else {
+            throw .segmentCount(bytes.count { $0 == dot } + 1)
+        }
+        return (
+            compact[..<first], compact[bytes.index(after: first)..<last], compact[bytes.index(after: last)...]
+        )
     }
 
     private static func decode(_ text: Substring, _ segment: JOSEError.Segment) throws(JOSEError) -> [UInt8] {

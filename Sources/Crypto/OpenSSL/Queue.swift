@@ -1,5 +1,9 @@
 import COpenSSL
 
+// How the owners of OpenSSL's objects are used: each is bound to a `let` and its `pointer` is read in the
+// call that needs it. A pointer read off a temporary, or kept in a variable of its own, would outlive
+// the object.
+
 /// OpenSSL's error queue of this thread.
 ///
 /// The queue outlives the call that filled it, so a stale entry would be blamed on a later call:

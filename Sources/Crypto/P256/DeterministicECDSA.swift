@@ -18,20 +18,20 @@ enum DeterministicECDSA {
     ) throws(CryptoError) -> [UInt8]? {
         let curve = Curve.p256
         let order = curve.orderNumber
-        let scratch = try BigNumberScratch().pointer
+        let scratch = try BigNumberScratch()
         let k = try BigNumber(nonce)
         let point = try curve.multiplyBase(k)
 
         let r = try BigNumber([UInt8](point[1...32]))
-        try check(BN_nnmod(r.pointer, r.pointer, order, scratch), "BN_nnmod")
+        try check(BN_nnmod(r.pointer, r.pointer, order, scratch.pointer), "BN_nnmod")
         let s = try BigNumber()
         let d = try BigNumber(scalar)
         let e = try BigNumber(digest)
-        try check(BN_mod_mul(s.pointer, r.pointer, d.pointer, order, scratch), "BN_mod_mul")
-        try check(BN_mod_add(s.pointer, s.pointer, e.pointer, order, scratch), "BN_mod_add")
+        try check(BN_mod_mul(s.pointer, r.pointer, d.pointer, order, scratch.pointer), "BN_mod_mul")
+        try check(BN_mod_add(s.pointer, s.pointer, e.pointer, order, scratch.pointer), "BN_mod_add")
         let inverse = try BigNumber()
-        _ = try check(BN_mod_inverse(inverse.pointer, k.pointer, order, scratch), "BN_mod_inverse")
-        try check(BN_mod_mul(s.pointer, s.pointer, inverse.pointer, order, scratch), "BN_mod_mul")
+        _ = try check(BN_mod_inverse(inverse.pointer, k.pointer, order, scratch.pointer), "BN_mod_inverse")
+        try check(BN_mod_mul(s.pointer, s.pointer, inverse.pointer, order, scratch.pointer), "BN_mod_mul")
         guard !r.isZero, !s.isZero else { return nil }
         return try r.bytes(width: 32) + s.bytes(width: 32)
     }

@@ -10,7 +10,8 @@ extension P256 {
         /// Another length is `CryptoError.signatureLength`.
         public static func der(raw: [UInt8]) throws(CryptoError) -> [UInt8] {
             guard raw.count == 64 else { throw .signatureLength(raw.count) }
-            return try NumberPair(raw: raw).der()
+            let pair = try NumberPair(raw: raw)
+            return try pair.der()
         }
 
         /// Turns DER into 64 bytes of r and s.

@@ -25,10 +25,11 @@ extension P256 {
         public init(scalar: [UInt8]) throws(CryptoError) {
             guard scalar.count == 32 else { throw .scalarLength(scalar.count) }
             guard Curve.p256.isScalar(scalar) else { throw .scalarRange }
-            let point = try Curve.p256.multiplyBase(BigNumber(scalar))
+            let number = try BigNumber(scalar)
+            let point = try Curve.p256.multiplyBase(number)
             var littleEndian = [UInt8](scalar.reversed())
             defer { OPENSSL_cleanse(&littleEndian, 32) }
-            let pointer = try check(understudy_p256_key(point, &littleEndian), "EVP_PKEY_fromdata")
+            let pointer = try check(understudy_p256_key_pair(point, &littleEndian), "EVP_PKEY_fromdata")
             publicKey = PublicKey(x963: point, key: AsymmetricKey(adopting: pointer))
         }
 
@@ -68,7 +69,8 @@ extension P256.PrivateKey {
         var count = der.count
         try check(EVP_PKEY_sign(context.pointer, &der, &count, digest, digest.count), "EVP_PKEY_sign")
         der.removeSubrange(count...)
-        guard let raw = try NumberPair(der: der).raw() else { throw .der }
+        let pair = try NumberPair(der: der)
+        guard let raw = pair.raw() else { throw .der }
         return raw
     }
 

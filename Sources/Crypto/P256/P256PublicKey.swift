@@ -13,12 +13,13 @@ extension P256 {
         /// points beside the curve `CryptoError.pointNotOnCurve`.
         public init(x963: [UInt8]) throws(CryptoError) {
             guard x963.count == 65, x963[0] == 4 else { throw .pointEncoding }
-            guard let pointer = understudy_p256_key(x963, nil) else {
+            let key = try AsymmetricKey.p256WithoutPoint.copy()
+            guard EVP_PKEY_set1_encoded_public_key(key.pointer, x963, x963.count) == 1 else {
                 ErrorQueue.clear()
                 throw .pointNotOnCurve
             }
             self.x963 = x963
-            key = AsymmetricKey(adopting: pointer)
+            self.key = key
         }
 
         /// The key with these coordinates, 32 bytes each, leading zeros included.
