@@ -294,7 +294,7 @@ class RunningIdP:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(cert, key)
             for server in self._servers:
-                server.socket = context.wrap_socket(server.socket, server_side=True)
+                server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         scheme = "https" if cert else "http"
         self.idp.open_at(*(f"{scheme}://127.0.0.1:{server.server_port}" for server in self._servers))
 

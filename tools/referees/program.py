@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from typing import Any
 
 COMMAND_SECONDS = 60
 START_SECONDS = 20
+# Settings of the person who runs the tests must not reach the program under test.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("UNDERSTUDY_")}
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Understudy:
 
     def run(self, *arguments: str) -> Ran:
         command = [str(self.binary), *arguments, "--state", str(self.state), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False,
+                              env=ENVIRONMENT)
         try:
             document = json.loads(done.stdout)
         except ValueError:
@@ -52,7 +56,7 @@ class Understudy:
         process = subprocess.Popen(
             [str(self.binary), "serve", "--state", str(self.state), "--port", "0", "--idp", "sensecrypt",
              "--idp-port", "0", "--ready-file", str(ready)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
         try:
             yield _wait_for(ready, process)
         finally:

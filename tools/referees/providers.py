@@ -11,6 +11,13 @@ from phone import Phone, random_address
 from phone_flow import Config
 
 
+def direct_session() -> requests.Session:
+    """A session that heeds no proxy and no certificate bundle of the environment: all here is on this machine."""
+    session = requests.Session()
+    session.trust_env = False
+    return session
+
+
 @dataclass
 class Provider:
     """A running identity provider, its resource API and its management API."""
@@ -18,7 +25,7 @@ class Provider:
     origin: str
     api: str
     management: str
-    http: requests.Session = field(default_factory=requests.Session)
+    http: requests.Session = field(default_factory=direct_session)
 
     @staticmethod
     def at(addresses: dict[str, Any]) -> Provider:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
+import certifi
 import pytest
 
+from idp import RunningIdP
 from phone import Phone
 from phone_flow import Failed, Parked
+from phone_wire import Connections, Lost
 from providers import PythonProvider
 
 
@@ -158,6 +164,22 @@ def test_a_bad_token_answer_gives_no_session(python_idp: PythonProvider, patch: 
     python_idp.fail("token", "patch", times=4, **patch)
     with pytest.raises(Failed, match="invalidIdToken"):
         phone.sign_in(python_idp.config())
+
+
+def test_a_sign_in_over_tls(tmp_path: Path) -> None:
+    cert, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+                    "-out", cert, "-keyout", key], check=True, capture_output=True)
+    with RunningIdP(cert=cert, key=key) as running:
+        provider = PythonProvider.at(running.addresses())
+        provider.http.verify = cert
+        user, phone = provider.new_user(), Phone(Connections(ca_file=cert))
+        assert provider.issuer.startswith("https://")
+        assert phone.enrol(provider.issuer, user["ticket"]).status == 201
+        assert phone.call_api(phone.sign_in(provider.config()), f"{provider.resource}/accounts").status == 200
+        with pytest.raises(Lost):
+            Phone(Connections(ca_file=certifi.where())).metadata(provider.issuer)
 
 
 @pytest.mark.parametrize("call", ["metadata", "start", "face-token", "attempt", "completion", "token"])

@@ -238,7 +238,8 @@ def test_metadata_of_another_issuer_is_not_used(understudy: Understudy, python_i
 
 
 def test_plain_http_to_another_host_is_refused_before_any_call(device: Enrolled) -> None:
-    ran = device.program.run("signin", "--device", DEVICE, "--issuer", "http://idp.example/acme", "--client", "app")
+    ran = device.program.run("--allow-host", "idp.example", "signin", "--device", DEVICE, "--issuer",
+                             "http://idp.example/acme", "--client", "app_demo")
     assert ran.outcome == (1, "failed", "invalidConfig")
 
 
