@@ -168,6 +168,13 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let code: String
         /// The value of `error_description`, where it is fixed.
         public let description: String?
+
+        /// Makes a spelling; those of the protocol come from the profile.
+        public init(status: Int, code: String, description: String? = nil) {
+            self.status = status
+            self.code = code
+            self.description = description
+        }
     }
 
     /// Statuses and spellings of refusals, named for what they mean.

@@ -1,0 +1,201 @@
+import Crypto
+import Encoding
+import HTTP
+import JOSE
+import Profiles
+
+/// A signed device request, well-formed; its signature was checked as far as its key is known.
+struct CeremonyJWS: Sendable {
+    /// What is known of the signature.
+    enum Signature: Sendable, Hashable {
+        case good
+        case bad
+        /// Nobody enrolled the key, so there is nothing to check with.
+        case unknownKey
+    }
+
+    /// The thumbprint of the key it claims to be signed with.
+    let kid: String
+    let signature: Signature
+    let issuedAt: Instant
+    let jti: String
+    let ceremonyID: String
+    let ceremonyChallenge: String
+    /// `ash`, the key of the session.
+    let sessionKey: String
+    let jkt: String
+    /// `n` of a mismatch report.
+    var number = 0
+    /// `gen` of a completion.
+    var generation: Int64 = 0
+    /// `fth` of a completion.
+    var faceTokenHash = ""
+    /// The hash of the request, byte for byte.
+    let proofHash: String
+
+    init(compact: String, act: String, _ reading: Reading) throws(Refusal) {
+        let jws = try reading.jws(compact)
+        let kid = try reading.deviceHeader(jws, type: reading.settings.profile.ceremony.type)
+        let claims = try CeremonyClaims(jws, reading)
+        try claims.fixed("aud", reading.issuer)
+        try claims.fixed("act", act)
+        self.kid = kid
+        issuedAt = Instant(seconds: try claims.integer("iat"))
+        jti = try claims.text("jti", length: 22...256)
+        ceremonyID = try claims.text("cer")
+        ceremonyChallenge = try claims.text("chl")
+        sessionKey = try claims.text("ash", length: 43...43)
+        jkt = try claims.text("jkt", length: 43...43)
+        proofHash = storedHash(compact)
+        let acts = reading.settings.profile.ceremony.acts
+        switch act {
+        case acts.attempt:
+            try claims.fixed("outcome", "mismatch")
+            let limit = reading.limits.mismatches
+            number = Int(try claims.integer("n", in: 1...Int64(limit)))
+        case acts.complete:
+            try claims.fixed("outcome", "match")
+            generation = try claims.integer("gen", in: 1...Int64(Int32.max))
+            faceTokenHash = try claims.text("fth", length: 43...43)
+        case acts.abort:
+            _ = try claims.text("reason", length: 1...64)
+        default: break
+        }
+        signature = reading.signature(of: jws, kid: kid)
+    }
+}
+
+/// Reads the calls of the ceremony endpoint.
+enum CeremonyIntake {
+    static func faceToken(_ reading: Reading) throws(Refusal) -> Intake.Content {
+        .faceToken(try ceremony(reading, act: reading.settings.profile.ceremony.acts.faceToken))
+    }
+
+    static func attempt(_ reading: Reading) throws(Refusal) -> Intake.Content {
+        .attempt(try ceremony(reading, act: reading.settings.profile.ceremony.acts.attempt))
+    }
+
+    static func abort(_ reading: Reading) throws(Refusal) -> Intake.Content {
+        .abort(try ceremony(reading, act: reading.settings.profile.ceremony.acts.abort))
+    }
+
+    private static func ceremony(_ reading: Reading, act: String) throws(Refusal) -> CeremonyJWS {
+        let body = try reading.jsonBody()
+        return try CeremonyJWS(compact: try reading.text("request", of: body), act: act, reading)
+    }
+}
+
+/// The claims of a signed device request, read one by one.
+struct CeremonyClaims {
+    private let claims: JSONObject
+    private let reading: Reading
+
+    init(_ jws: JWS, _ reading: Reading) throws(Refusal) {
+        guard let claims = (try? JSON(parsing: jws.payload))?.object else {
+            throw reading.malformed("ceremony.payload", expected: "a JSON object", actual: "something else")
+        }
+        self.claims = claims
+        self.reading = reading
+    }
+
+    func text(_ name: String, length: ClosedRange<Int> = 1...256) throws(Refusal) -> String {
+        guard let value = claims[name]?.string else {
+            throw wrong(name, "a string", claims[name]?.kind ?? "nothing")
+        }
+        guard length.contains(value.utf8.count) else {
+            throw wrong(
+                name, "\(length.lowerBound) to \(length.upperBound) characters", "\(value.utf8.count) characters")
+        }
+        return value
+    }
+
+    func integer(_ name: String, in range: ClosedRange<Int64> = 0...(1 << 40)) throws(Refusal) -> Int64 {
+        guard let value = claims[name]?.int else {
+            throw wrong(name, "an integer", claims[name]?.kind ?? "nothing")
+        }
+        guard range.contains(value) else {
+            throw wrong(name, "\(range.lowerBound) to \(range.upperBound)", "\(value)")
+        }
+        return value
+    }
+
+    func fixed(_ name: String, _ wanted: String) throws(Refusal) {
+        let value = try text(name, length: 1...2048)
+        guard value == wanted else { throw wrong(name, wanted, Clipped.text(value)) }
+    }
+
+    private func wrong(_ name: String, _ expected: String, _ actual: String) -> Refusal {
+        reading.malformed("ceremony.\(name)", expected: expected, actual: actual)
+    }
+}
+
+extension Reading {
+    /// The JSON object of a body.
+    func jsonBody() throws(Refusal) -> JSONObject {
+        let request = context.request
+        guard request.mediaType?.essence == "application/json" else {
+            throw malformed("request.content_type", expected: "application/json", actual: "another content type")
+        }
+        let json: JSON
+        do {
+            json = try JSON(parsing: request.body)
+        } catch {
+            throw malformed("request.json", expected: "well-formed JSON", actual: error.description)
+        }
+        guard let object = json.object else {
+            throw malformed("request.json", expected: "an object", actual: json.kind)
+        }
+        return object
+    }
+
+    /// A member that must be a string and not empty.
+    func text(_ name: String, of object: JSONObject, limit: Int? = nil) throws(Refusal) -> String {
+        guard let value = object[name]?.string, !value.isEmpty else {
+            throw malformed("request.\(name)", expected: "a string", actual: object[name]?.kind ?? "nothing")
+        }
+        let limit = limit ?? limits.jwsBytes
+        guard value.utf8.count <= limit else {
+            throw malformed("request.\(name)", expected: "at most \(limit) bytes", actual: "\(value.utf8.count) bytes")
+        }
+        return value
+    }
+
+    /// A compact JWS, parsed but not verified.
+    func jws(_ compact: String) throws(Refusal) -> JWS {
+        do {
+            return try JWS(compact: compact, limit: limits.jwsBytes)
+        } catch {
+            throw malformed("ceremony.jws", expected: error.expected, actual: error.actual)
+        }
+    }
+
+    /// The `kid` of a JWS of this type, ES256.
+    func deviceHeader(_ jws: JWS, type: String) throws(Refusal) -> String {
+        try header(jws, type: type)
+        guard let kid = jws.keyID, kid.utf8.count == 43 else {
+            throw malformed("ceremony.kid", expected: "a key thumbprint", actual: "something else")
+        }
+        return kid
+    }
+
+    /// `typ` and `alg` of a signed device request.
+    func header(_ jws: JWS, type: String) throws(Refusal) {
+        guard jws.type == type else {
+            throw malformed("ceremony.typ", expected: type, actual: Clipped.text(jws.type ?? "nothing"))
+        }
+        guard jws.algorithm == JWSAlgorithm.es256.rawValue else {
+            throw malformed("ceremony.alg", expected: "ES256", actual: Clipped.text(jws.algorithm))
+        }
+    }
+
+    /// Checks a device signature.
+    ///
+    /// A key nobody enrolled costs as much as one somebody did: there is a verification either way, so that the clock
+    /// does not tell which keys are known.
+    func signature(of jws: JWS, kid: String) -> CeremonyJWS.Signature {
+        let point = context.deviceKey(tenant, kid)
+        let checked = try? P256.PublicKey(x963: point ?? settings.accessTokenKey.x963)
+        let isGood = checked?.verify(jws.signature, of: jws.signingInput) ?? false
+        return point == nil ? .unknownKey : isGood ? .good : .bad
+    }
+}

@@ -1,0 +1,111 @@
+import Crypto
+import Encoding
+import JOSE
+import Profiles
+
+/// A request for a mail code, well-formed.
+struct SignupRequest: Sendable {
+    let email: String
+}
+
+/// A registration, well-formed, its proof of possession checked.
+struct EnrolmentRequest: Sendable {
+    /// By what right.
+    enum Right: Sendable {
+        /// A ticket of this hash.
+        case ticket(hash: String)
+        /// A code of this hash, sent to this address.
+        case mailCode(address: String, hash: String)
+    }
+
+    let right: Right
+    /// The thumbprint and X9.63 point of the device key.
+    let kid: String
+    let publicKey: [UInt8]
+    let platform: String
+    let issuedAt: Instant
+    let faceToken: [UInt8]
+}
+
+/// Reads the two calls of a registration.
+enum EnrolmentIntake {
+    private static let platforms = ["ios", "android"]
+
+    static func signup(_ reading: Reading) throws(Refusal) -> Intake.Content {
+        let body = try reading.jsonBody()
+        return .signup(SignupRequest(email: try email(reading, body)))
+    }
+
+    static func enrolment(_ reading: Reading) throws(Refusal) -> Intake.Content {
+        let body = try reading.jsonBody()
+        let (right, secretHash) = try right(reading, body)
+        let limit = reading.limits.faceTokenBytes
+        let sealed = try reading.text("face_token", of: body, limit: limit / 3 * 4 + 4)
+        let faceToken = try reading.bytes(sealed, name: "face_token", limit: limit)
+        let jws = try reading.jws(try reading.text("enrollment", of: body))
+        let key = try deviceKey(jws, reading)
+        let claims = try CeremonyClaims(jws, reading)
+        try claims.fixed("aud", reading.issuer)
+        try claims.fixed("act", reading.settings.profile.ceremony.acts.enroll)
+        try claims.fixed("tkt", secretHash)
+        try claims.fixed("fth", Base64URL.encode(SHA256.hash(faceToken)))
+        _ = try claims.text("jti", length: 22...256)
+        let platform = try claims.text("platform")
+        guard platforms.contains(platform) else {
+            throw reading.malformed("ceremony.platform", expected: "ios or android", actual: Clipped.text(platform))
+        }
+        let request = EnrolmentRequest(
+            right: right, kid: JWK.p256(key).thumbprint, publicKey: key.x963, platform: platform,
+            issuedAt: Instant(seconds: try claims.integer("iat")), faceToken: faceToken)
+        return .enrolment(request)
+    }
+
+    /// Either a ticket, or an address and the code that was sent to it.
+    private static func right(
+        _ reading: Reading, _ body: JSONObject
+    ) throws(Refusal) -> (EnrolmentRequest.Right, hash: String) {
+        if body["ticket"] != nil {
+            guard body["email"] == nil, body["code"] == nil else {
+                throw reading.malformed("request.ticket", expected: "a ticket or a code", actual: "both")
+            }
+            let hash = storedHash(try reading.text("ticket", of: body, limit: reading.limits.parameterBytes))
+            return (.ticket(hash: hash), hash)
+        }
+        let address = AddressKey.of(try email(reading, body))
+        let hash = storedHash(try reading.text("code", of: body, limit: reading.limits.parameterBytes))
+        return (.mailCode(address: address, hash: hash), hash)
+    }
+
+    private static func email(_ reading: Reading, _ body: JSONObject) throws(Refusal) -> String {
+        let email = try reading.text("email", of: body, limit: reading.limits.parameterBytes)
+        guard EmailAddress.isPlausible(email) else {
+            throw reading.malformed("request.email", expected: "an email address", actual: "something else")
+        }
+        return email
+    }
+
+    /// The key in the header, once the signature has proved possession of it.
+    private static func deviceKey(_ jws: JWS, _ reading: Reading) throws(Refusal) -> P256.PublicKey {
+        try reading.header(jws, type: reading.settings.profile.ceremony.enrollmentType)
+        do {
+            guard let member = jws.header["jwk"], case .p256(let key) = try JWK(member) else {
+                throw reading.malformed("ceremony.jwk", expected: "a P-256 public key", actual: "something else")
+            }
+            _ = try jws.verify(.p256(key), algorithms: [.es256])
+            return key
+        } catch let refusal as Refusal {
+            throw refusal
+        } catch {
+            throw reading.malformed("ceremony.jwk", expected: "a key that made the signature", actual: "\(error)")
+        }
+    }
+}
+
+/// What may be an email address: one `@` with something on both sides, no blanks, at most 254 bytes.
+enum EmailAddress {
+    static func isPlausible(_ text: String) -> Bool {
+        let parts = text.split(separator: "@", omittingEmptySubsequences: false)
+        return text.utf8.count <= 254 && parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+            && text.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+    }
+}

@@ -1,0 +1,82 @@
+import Encoding
+
+/// A stored record that cannot be read back: the store is damaged or from another version.
+public struct RestoreError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The record's kind and key.
+    public let record: String
+    /// The member that is missing or of another type.
+    public let member: String
+
+    /// A stable name for this error.
+    public var code: String { "idp.restore" }
+    /// Which record and which member.
+    public var description: String { "cannot restore \(record): \(member)" }
+}
+
+/// Reads the members of one stored record.
+struct RecordReader {
+    let record: RecordChange
+    private let object: JSONObject
+
+    init(_ record: RecordChange) throws(RestoreError) {
+        self.record = record
+        guard let bytes = record.value, let object = (try? JSON(parsing: bytes))?.object else {
+            throw RestoreError(record: "\(record.kind.rawValue) \(record.key)", member: "not a JSON object")
+        }
+        self.object = object
+    }
+
+    private init(_ record: RecordChange, _ object: JSONObject) {
+        self.record = record
+        self.object = object
+    }
+
+    /// The key behind `tenant/`.
+    var localKey: String { String(record.key.drop { $0 != "/" }.dropFirst()) }
+
+    func text(_ name: String) throws(RestoreError) -> String { try need(name, object[name]?.string) }
+    func integer(_ name: String) throws(RestoreError) -> Int64 { try need(name, object[name]?.int) }
+    func bool(_ name: String) throws(RestoreError) -> Bool { try need(name, object[name]?.bool) }
+    func instant(_ name: String) throws(RestoreError) -> Instant { Instant(milliseconds: try integer(name)) }
+
+    func texts(_ name: String) throws(RestoreError) -> [String] {
+        let array = try need(name, object[name]?.array)
+        return array.compactMap(\.string)
+    }
+
+    func bytes(_ name: String) throws(RestoreError) -> [UInt8] {
+        try need(name, object[name]?.string.flatMap { try? Base64URL.decode($0) })
+    }
+
+    /// A member written as one of an enumeration's raw values.
+    func word<Word: RawRepresentable<String>>(_ name: String) throws(RestoreError) -> Word {
+        try need(name, object[name]?.string.flatMap(Word.init(rawValue:)))
+    }
+
+    /// Whether a member is there and not null.
+    func has(_ name: String) -> Bool { object[name].map { $0 != .null } ?? false }
+
+    /// The reader of a member that is an object itself.
+    func nested(_ name: String) throws(RestoreError) -> RecordReader {
+        RecordReader(record, try need(name, object[name]?.object))
+    }
+
+    private func need<Value>(_ name: String, _ value: Value?) throws(RestoreError) -> Value {
+        guard let value else { throw RestoreError(record: "\(record.kind.rawValue) \(record.key)", member: name) }
+        return value
+    }
+}
+
+/// A value that is kept as a durable record.
+protocol Recorded {
+    /// The record's JSON. Tokens are in it as hashes only.
+    var recordJSON: JSON { get }
+    /// Reads it back.
+    init(_ reader: RecordReader) throws(RestoreError)
+}
+
+extension JSON {
+    static func instant(_ instant: Instant) -> JSON { .int(instant.milliseconds) }
+    static func texts(_ texts: [String]) -> JSON { .array(texts.map(JSON.string)) }
+    static func bytes(_ bytes: [UInt8]) -> JSON { .string(Base64URL.encode(bytes)) }
+}

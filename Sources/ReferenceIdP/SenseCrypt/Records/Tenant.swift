@@ -1,0 +1,73 @@
+import Encoding
+
+/// A tenant's settings: its switches, its policy, what it offers of Face PKI.
+struct Tenant: Sendable, Hashable {
+    /// How strictly evidence about the calling app is taken.
+    enum AttestationMode: String, Sendable, Hashable, CaseIterable {
+        case off, audit, enforce
+    }
+
+    /// The segment of the issuer that names the tenant.
+    let id: String
+    var name: String
+    /// Precondition 1: the tenant runs its own app, with its identity registered.
+    var runsOwnApp = true
+    var selfSignup = false
+    var attestationMode = AttestationMode.off
+    var pki = FacePKIOffer()
+    var policy: Policy
+}
+
+/// What the answer to a face-token fetch says about Face PKI.
+struct FacePKIOffer: Sendable, Hashable {
+    var enabled = false
+    var tenantScope = false
+    var classes: [String] = []
+
+    /// The `pki` member of the answer.
+    var json: JSON {
+        .object([
+            ("enabled", .bool(enabled)), ("tenant_scope", .bool(tenantScope)),
+            ("classes", .array(classes.map(JSON.string))),
+        ])
+    }
+}
+
+/// What a tenant may tune about the flow; times in seconds.
+struct Policy: Sendable, Hashable {
+    /// Whether a start needs a server nonce.
+    ///
+    /// Completion, token and refresh always do.
+    var nonceOnStart = false
+    /// Whether the resource API needs a server nonce.
+    var nonceAtResource = false
+    var sessionLifetime: Int64
+    var codeLifetime: Int64
+    var maxReplacements: Int64
+}
+
+/// An application of a tenant, a public client.
+struct Application: Sendable, Hashable {
+    let clientID: String
+    /// Tells this application from a deleted one of the same id: grants remember it.
+    let serial: Int64
+    var name: String
+    /// Precondition 2, first half.
+    var requireDPoP = true
+    /// Precondition 2, second half: must be off.
+    var certificateBoundTokens = false
+    /// Precondition 3.
+    var firstPartyChallenge = false
+    /// The last precondition: at least one, although the flow never redirects.
+    var redirectURIs: [String] = []
+    var scopes: [String] = ["openid"]
+    /// Audiences the application may ask for.
+    var resources: [String] = []
+    /// Seconds; nil means the deployment-wide default.
+    var accessTokenLifetime: Int64?
+    var idTokenAlgorithm = UnsignedJWT.Algorithm.es256
+    /// Whether a refresh token is good once only.
+    ///
+    /// A spent one that comes back revokes its family.
+    var rotatesRefreshTokens = true
+}

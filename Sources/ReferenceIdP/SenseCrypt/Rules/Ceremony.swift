@@ -1,0 +1,66 @@
+import Encoding
+import Profiles
+
+extension Realm {
+    /// Call 2: hands out the sealed face token and binds the session to the device.
+    ///
+    /// May be repeated.
+    mutating func fetchFaceToken(_ ceremony: CeremonyJWS, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        let fitting = try fitting(ceremony, turn)
+        try live(fitting.session, turn)
+        bind(fitting)
+        let token = fitting.device.faceToken
+        let left = turn.profile.limits.mismatches - fitting.session.mismatchCount
+        return .json(
+            200,
+            .object([
+                ("face_token", .string(Base64URL.encode(token.sealed))),
+                ("generation", .int(token.generation)),
+                ("password_protected", .bool(token.passwordProtected)),
+                ("liveness_required", true),
+                ("attempts_left", .int(Int64(left))),
+                ("pki", tenant.pki.json),
+            ]))
+    }
+
+    /// Counts a face that did not match.
+    ///
+    /// The same report again is answered again and not counted; the last mismatch of the budget ends the session.
+    mutating func reportMismatch(_ ceremony: CeremonyJWS, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        let fitting = try fitting(ceremony, turn)
+        let session = fitting.session
+        if let counted = session.mismatches.first(where: { $0.jti == ceremony.jti }) {
+            return attemptsLeft(after: counted.number, turn)
+        }
+        try live(session, turn)
+        guard ceremony.number > session.mismatchCount else {
+            throw Refusal(
+                turn.errors.invalidRequest, rule: "attempt.n", expected: "n above \(session.mismatchCount)",
+                actual: "n \(ceremony.number) in a new report", detail: "this mismatch was reported before")
+        }
+        bind(fitting)
+        sessions[session.key]?.mismatches.append(Session.Mismatch(jti: ceremony.jti, number: ceremony.number))
+        if ceremony.number >= turn.profile.limits.mismatches {
+            sessions[session.key]?.progress = .dead("out of mismatches")
+        }
+        return attemptsLeft(after: ceremony.number, turn)
+    }
+
+    /// Ends a session from the phone's side.
+    ///
+    /// A code it has been given and has not redeemed goes with it.
+    mutating func abort(_ ceremony: CeremonyJWS, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        let fitting = try fitting(ceremony, turn)
+        let session = fitting.session
+        if let end = session.end(at: turn.now) {
+            throw Refusal(turn.errors.invalidSession, rule: "session.live", expected: "a live session", actual: end)
+        }
+        if case .completed(let completion) = session.progress { withdraw(codeHash: completion.codeHash) }
+        sessions[session.key]?.progress = .dead("aborted")
+        return .empty(204)
+    }
+
+    private func attemptsLeft(after number: Int, _ turn: Turn) -> PendingReply {
+        .json(200, ["attempts_left": .int(Int64(max(0, turn.profile.limits.mismatches - number)))])
+    }
+}

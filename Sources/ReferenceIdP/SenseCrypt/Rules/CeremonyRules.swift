@@ -1,0 +1,104 @@
+import Encoding
+import Profiles
+
+/// A ceremony request that fits a live session: whose it is and which device asks.
+struct FittingCeremony: Sendable {
+    let session: Session
+    let device: EnrolledDevice
+    let user: User
+}
+
+extension Realm {
+    /// What the three ceremony calls check alike, in this order: the session's application, the time of the request,
+    /// and that everything fits.
+    ///
+    /// Whether the session still lives is asked after that, since a repeated report is answered by a dead session too.
+    func fitting(_ ceremony: CeremonyJWS, _ turn: Turn) throws(Refusal) -> FittingCeremony {
+        guard let session = sessions[ceremony.sessionKey] else {
+            throw uniformRefusal(turn, "ceremony.session", expected: "a session of this tenant", actual: "no session")
+        }
+        // Before anything that depends on the hint, so that a withdrawn switch tells nothing about it.
+        let application = try client(session.clientID, turn)
+        try preconditions(of: application, turn)
+        try time(of: ceremony, fits: session, turn)
+        let (device, user) = try everything(of: ceremony, fits: session, turn)
+        return FittingCeremony(session: session, device: device, user: user)
+    }
+
+    /// A session past its lifetime, dead, aborted or completed takes no more ceremony requests.
+    func live(_ session: Session, _ turn: Turn) throws(Refusal) {
+        var end = session.end(at: turn.now)
+        if case .completed = session.progress { end = end ?? "completed" }
+        guard let end else { return }
+        throw Refusal(turn.errors.invalidSession, rule: "session.live", expected: "a live session", actual: end)
+    }
+
+    /// `iat` from a little before the session was opened to a little after now.
+    func time(of ceremony: CeremonyJWS, fits session: Session, _ turn: Turn) throws(Refusal) {
+        guard let wrong = timeFault(ceremony, session, turn) else { return }
+        throw Refusal(
+            turn.errors.invalidRequest, rule: "ceremony.iat", expected: "iat between the session's start and now",
+            actual: wrong, detail: "iat is outside the accepted window")
+    }
+
+    func timeFault(_ ceremony: CeremonyJWS, _ session: Session, _ turn: Turn) -> String? {
+        let windows = turn.profile.windows
+        let iat = ceremony.issuedAt.seconds
+        let early = session.openedAt.seconds - windows.ceremonyBeforeSession - iat
+        let late = iat - turn.now.seconds - windows.ceremonyAhead
+        return early > 0 ? "\(early) s too early" : late > 0 ? "\(late) s too late" : nil
+    }
+
+    /// The key, the session, the challenge and the person.
+    ///
+    /// All of it is looked at before any of it is refused, and every refusal is the same, so neither the answer nor its
+    /// time says which part failed.
+    private func everything(
+        of ceremony: CeremonyJWS, fits session: Session, _ turn: Turn
+    ) throws(Refusal) -> (EnrolledDevice, User) {
+        let device = devices[ceremony.kid]
+        let user = users[device?.userID ?? ""]
+        let faults: [(rule: String, expected: String, broken: Bool)] = [
+            ("ceremony.key", "a key of an enrolled device", device == nil),
+            ("ceremony.signature", "a signature of the device key", ceremony.signature != .good),
+            ("ceremony.cer", "the ceremony of the session", ceremony.ceremonyID != session.ceremonyID),
+            ("ceremony.chl", "the challenge of the session", ceremony.ceremonyChallenge != session.ceremonyChallenge),
+            ("ceremony.jkt", "the DPoP key of the session", ceremony.jkt != session.jkt),
+            (
+                "ceremony.device", "the device the session is bound to",
+                (session.deviceKey ?? ceremony.kid) != ceremony.kid
+            ),
+            ("ceremony.user", "the user of the session", !session.subject.allows(device?.userID ?? "")),
+            ("ceremony.access", "a user who may sign in", !(user?.maySignIn(to: session.clientID) ?? false)),
+        ]
+        guard let fault = faults.first(where: \.broken) else {
+            guard let device, let user else { preconditionFailure("no fault, and yet no device or user") }
+            return (device, user)
+        }
+        throw uniformRefusal(turn, fault.rule, expected: fault.expected, actual: "another or none")
+    }
+
+    /// The one refusal of a ceremony that cannot go on.
+    ///
+    /// Only the finding says why.
+    private func uniformRefusal(_ turn: Turn, _ rule: String, expected: String, actual: String) -> Refusal {
+        Refusal(turn.errors.uniformRefusal, rule: rule, expected: expected, actual: actual)
+    }
+
+    /// Binds a session to the device that served it first, and to its user.
+    mutating func bind(_ fitting: FittingCeremony) {
+        sessions[fitting.session.key]?.deviceKey = fitting.device.kid
+        sessions[fitting.session.key]?.subject = .user(fitting.user.id)
+    }
+}
+
+extension Session.Subject {
+    /// Whether the session may be served by a device of this user.
+    func allows(_ userID: String) -> Bool {
+        switch self {
+        case .anyone: true
+        case .user(let wanted): wanted == userID
+        case .decoy: false
+        }
+    }
+}

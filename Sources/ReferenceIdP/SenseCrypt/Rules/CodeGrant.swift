@@ -1,0 +1,127 @@
+import Crypto
+import Encoding
+import Profiles
+
+extension Realm {
+    /// Call 4: redeems a code.
+    ///
+    /// A code that was redeemed before takes with it what it issued.
+    mutating func redeem(_ request: CodeGrantRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        let application = try client(request.clientID, turn)
+        try preconditions(of: application, turn)
+        let proof = try accepted(request.proof, nonce: .required, turn)
+        try firstUse(of: proof, turn)
+        let code = try code(request, turn)
+        try notRedeemed(code, &turn)
+        try ownership(of: code, request, proof, turn)
+        try verifier(of: request, opens: code, turn)
+        let user = try access(of: code, turn)
+        return redeemFirst(request, code, application, user, &turn)
+    }
+
+    private func code(_ request: CodeGrantRequest, _ turn: Turn) throws(Refusal) -> AuthorizationCode {
+        guard let code = codes[request.codeHash] else {
+            throw invalidGrant(turn, "code.known", expected: "a code of this tenant", actual: "no code")
+        }
+        return code
+    }
+
+    /// RFC 6749 section 4.1.2: whoever brings a redeemed code may have stolen it, or may have been robbed.
+    private mutating func notRedeemed(_ code: AuthorizationCode, _ turn: inout Turn) throws(Refusal) {
+        guard case .redeemed(let grantID) = code.progress else { return }
+        revoke(grantID: grantID, &turn)
+        throw invalidGrant(turn, "code.once", expected: "a code not used before", actual: "a second use")
+    }
+
+    private func ownership(
+        of code: AuthorizationCode, _ request: CodeGrantRequest, _ proof: AcceptedProof, _ turn: Turn
+    ) throws(Refusal) {
+        guard code.clientID == request.clientID else {
+            throw invalidGrant(turn, "code.client", expected: "the client the code was given to", actual: "another")
+        }
+        guard code.jkt == proof.jkt else {
+            throw invalidGrant(turn, "code.dpop_key", expected: "the DPoP key of the session", actual: "another key")
+        }
+        guard code.progress == .fresh else {
+            throw invalidGrant(
+                turn, "code.live", expected: "the newest code of a live session", actual: "a withdrawn one")
+        }
+        guard turn.now < code.expiresAt else {
+            let late = turn.now.seconds(since: code.expiresAt)
+            throw invalidGrant(turn, "code.lifetime", expected: "a code in time", actual: "\(late) s too late")
+        }
+    }
+
+    /// RFC 7636 section 4.6.
+    private func verifier(
+        of request: CodeGrantRequest, opens code: AuthorizationCode, _ turn: Turn
+    ) throws(Refusal) {
+        guard let verifier = request.codeVerifier else {
+            throw invalidGrant(turn, "code.verifier", expected: "code_verifier", actual: "nothing")
+        }
+        guard CodeVerifier.isWellFormed(verifier) else {
+            throw invalidGrant(
+                turn, "code.verifier", expected: "43 to 128 unreserved characters",
+                actual: "\(verifier.utf8.count) characters")
+        }
+        guard storedHash(verifier) == code.codeChallenge else {
+            throw invalidGrant(turn, "code.verifier", expected: "the verifier of code_challenge", actual: "another")
+        }
+    }
+
+    private func access(of code: AuthorizationCode, _ turn: Turn) throws(Refusal) -> User {
+        guard let user = userWhoMaySignIn(code.userID, to: code.clientID) else {
+            throw invalidGrant(
+                turn, "code.access", expected: "a user who may sign in", actual: "one who may not any more")
+        }
+        return user
+    }
+
+    private mutating func redeemFirst(
+        _ request: CodeGrantRequest, _ code: AuthorizationCode, _ application: Application, _ user: User,
+        _ turn: inout Turn
+    ) -> PendingReply {
+        let selector = turn.identifier()
+        var grant = Grant(
+            id: Grant.id(selector: selector), userID: user.id, clientID: code.clientID,
+            applicationSerial: application.serial, jkt: code.jkt, scope: code.scope, resource: code.resource,
+            authTime: code.authTime, epoch: user.grantEpoch, refresh: nil, accessEndsAt: turn.now)
+        var refreshToken: String?
+        if code.scope.contains("offline_access") {
+            let token = RefreshTokenText.make(selector: selector, secret: turn.secret())
+            grant.refresh = RefreshFamily(
+                currentHash: storedHash(token),
+                expiresAt: turn.now.adding(seconds: turn.profile.lifetimes.refreshToken))
+            refreshToken = token
+        }
+        grant.accessEndsAt = turn.now.adding(seconds: accessTokenLifetime(application, turn))
+        codes[request.codeHash]?.progress = .redeemed(grantID: grant.id)
+        rememberGrant(grant.id, of: code, request.codeHash)
+        save(grant, &turn)
+        return tokenReply(
+            TokenIssue(
+                grant: grant, application: application, user: user, scope: grant.scope, nonce: code.nonce,
+                refreshToken: refreshToken), &turn)
+    }
+
+    /// So that a replacement code can revoke what this one issued.
+    private mutating func rememberGrant(_ grantID: String, of code: AuthorizationCode, _ codeHash: String) {
+        guard case .completed(var completion)? = sessions[code.sessionKey]?.progress,
+            completion.codeHash == codeHash
+        else { return }
+        completion.grantID = grantID
+        sessions[code.sessionKey]?.progress = .completed(completion)
+    }
+
+    /// The refusal of a code or a refresh token.
+    func invalidGrant(_ turn: Turn, _ rule: String, expected: String, actual: String) -> Refusal {
+        Refusal(turn.errors.invalidGrant, rule: rule, expected: expected, actual: actual)
+    }
+}
+
+/// The syntax of a PKCE verifier (RFC 7636 section 4.1).
+enum CodeVerifier {
+    static func isWellFormed(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count) && text.utf8.allSatisfy(PercentCoding.isUnreserved)
+    }
+}

@@ -1,0 +1,119 @@
+import Crypto
+import Encoding
+import Profiles
+
+extension Realm {
+    /// Self-signup: sends a code to an address.
+    ///
+    /// The answer is the same whoever the address names.
+    mutating func signUp(_ request: SignupRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        try selfSignupIsOn(turn)
+        let address = AddressKey.of(request.email)
+        let code = turn.identifier()
+        if usersByAddress[address] == nil {
+            let expiresAt = turn.now.adding(seconds: turn.profile.lifetimes.signupCode)
+            signupCodes.insert(
+                SignupCode(email: request.email, codeHash: storedHash(code), expiresAt: expiresAt), for: address,
+                now: turn.now)
+            inbox.deliver(
+                Mail(at: turn.now, address: request.email, subject: "Your sign-up code for \(tenant.name)", code: code))
+        } else {
+            inbox.deliver(
+                Mail(at: turn.now, address: request.email, subject: "You have an account at \(tenant.name)", code: nil))
+        }
+        return .json(202, [:])
+    }
+
+    private func selfSignupIsOn(_ turn: Turn) throws(Refusal) {
+        guard !tenant.selfSignup else { return }
+        throw Refusal(
+            turn.errors.accessDenied, rule: "signup.switch", expected: "a tenant with self-signup",
+            actual: "one without")
+    }
+
+    /// Registers a device key and its first face token, by the right of a ticket or of a mail code.
+    ///
+    /// The right is used up only by a registration that succeeds.
+    mutating func enrol(_ request: EnrolmentRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        try time(of: request, turn)
+        switch request.right {
+        case .ticket(let hash): return try enrol(request, ticketHash: hash, &turn)
+        case .mailCode(let address, let hash): return try enrol(request, address: address, codeHash: hash, &turn)
+        }
+    }
+
+    private func time(of request: EnrolmentRequest, _ turn: Turn) throws(Refusal) {
+        let windows = turn.profile.windows
+        let age = turn.now.seconds - request.issuedAt.seconds
+        guard age <= windows.enrollmentAge, -age <= windows.ceremonyAhead else {
+            throw Refusal(
+                turn.errors.invalidRequest, rule: "enroll.iat",
+                expected: "iat at most \(windows.enrollmentAge) s back and \(windows.ceremonyAhead) s ahead",
+                actual: "\(age) s back", detail: "iat is outside the accepted window")
+        }
+    }
+
+    private mutating func enrol(
+        _ request: EnrolmentRequest, ticketHash: String, _ turn: inout Turn
+    ) throws(Refusal) -> PendingReply {
+        guard let ticket = tickets[ticketHash], turn.now < ticket.expiresAt, let user = users[ticket.userID] else {
+            throw refusedRight("enroll.ticket", expected: "an unused ticket in time", turn)
+        }
+        try keyIsFree(request.kid, for: user.id, turn)
+        try hasRoom(user, request.kid, turn)
+        tickets.remove(ticketHash)
+        turn.changes.append(RecordChange(kind: .ticket, key: key(ticketHash), value: nil))
+        return addDevice(request, to: user, imported: user.importedFaceToken, &turn)
+    }
+
+    private mutating func enrol(
+        _ request: EnrolmentRequest, address: String, codeHash: String, _ turn: inout Turn
+    ) throws(Refusal) -> PendingReply {
+        try selfSignupIsOn(turn)
+        guard let code = signupCodes[address], code.codeHash == codeHash, turn.now < code.expiresAt,
+            usersByAddress[address] == nil
+        else { throw refusedRight("enroll.code", expected: "an unused code of the address, in time", turn) }
+        try keyIsFree(request.kid, for: nil, turn)
+        signupCodes.remove(address)
+        let user = User(id: turn.entropy.uuid(), email: code.email, createdAt: turn.now)
+        return addDevice(request, to: user, imported: nil, &turn)
+    }
+
+    private func refusedRight(_ rule: String, expected: String, _ turn: Turn) -> Refusal {
+        Refusal(turn.errors.accessDenied, rule: rule, expected: expected, actual: "unknown, used or expired")
+    }
+
+    /// One key is one device of one user; the same user may enrol it anew.
+    private func keyIsFree(_ kid: String, for userID: String?, _ turn: Turn) throws(Refusal) {
+        guard let owner = devices[kid]?.userID, owner != userID else { return }
+        throw Refusal(
+            turn.errors.accessDenied, rule: "enroll.key", expected: "a key nobody else enrolled", actual: "a taken one")
+    }
+
+    private func hasRoom(_ user: User, _ kid: String, _ turn: Turn) throws(Refusal) {
+        let limit = turn.profile.limits.devicesPerUser
+        guard user.devices.count >= limit, !user.devices.contains(kid) else { return }
+        throw Refusal(
+            turn.errors.accessDenied, rule: "enroll.devices", expected: "at most \(limit) devices of a user",
+            actual: "one more")
+    }
+
+    private mutating func addDevice(
+        _ request: EnrolmentRequest, to user: User, imported: FaceTokenRecord?, _ turn: inout Turn
+    ) -> PendingReply {
+        var user = user
+        if !user.devices.contains(request.kid) { user.devices.append(request.kid) }
+        let own = FaceTokenRecord(sealed: request.faceToken, generation: 1, passwordProtected: false)
+        let device = EnrolledDevice(
+            kid: request.kid, userID: user.id, publicKey: request.publicKey, platform: request.platform,
+            enrolledAt: turn.now, faceToken: imported ?? own)
+        save(user, &turn)
+        save(device, &turn)
+        return .json(
+            201,
+            .object([
+                ("sub", .string(user.id)), ("email", .string(user.email)), ("kid", .string(device.kid)),
+                ("generation", .int(device.faceToken.generation)),
+            ]))
+    }
+}

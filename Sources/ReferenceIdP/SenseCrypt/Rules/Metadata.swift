@@ -1,0 +1,40 @@
+import Encoding
+import HTTP
+import Profiles
+
+extension Realm {
+    /// The metadata document, the same at both of its addresses (RFC 8414, OpenID Connect Discovery 1.0).
+    func metadata(_ turn: Turn) -> PendingReply {
+        let issuer = turn.settings.issuer(tenant.id)
+        let paths = turn.profile.paths
+        let scopes: [JSON] = ["openid", "email", "profile", "offline_access"]
+        return .json(
+            200,
+            .object([
+                ("issuer", .string(issuer)),
+                ("authorization_challenge_endpoint", .string(issuer + paths.challenge)),
+                ("token_endpoint", .string(issuer + paths.token)),
+                ("revocation_endpoint", .string(issuer + paths.revocation)),
+                ("jwks_uri", .string(issuer + paths.jwks)),
+                ("device_ceremony_endpoint", .string(issuer + paths.ceremony)),
+                ("response_types_supported", ["code"]),
+                ("grant_types_supported", ["authorization_code", "refresh_token"]),
+                ("code_challenge_methods_supported", ["S256"]),
+                ("token_endpoint_auth_methods_supported", ["none"]),
+                ("dpop_signing_alg_values_supported", ["ES256"]),
+                ("id_token_signing_alg_values_supported", ["ES256", "RS256"]),
+                ("subject_types_supported", ["public"]),
+                ("scopes_supported", .array(scopes)),
+            ]))
+    }
+
+    /// The key set.
+    ///
+    /// The RSA key is in it once an application wants RS256: making one takes a while.
+    func keySet() -> PendingReply {
+        var reply = PendingReply.empty(200)
+        reply.fields.append("Content-Type", "application/jwk-set+json")
+        reply.body = .keySet(withRSA: applicationsWithRS256 > 0)
+        return reply
+    }
+}

@@ -1,0 +1,103 @@
+import Encoding
+import Profiles
+
+extension Realm {
+    /// Renews an access token without a face scan.
+    ///
+    /// A spent token of a rotating family revokes the family.
+    mutating func refresh(_ request: RefreshGrantRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        let application = try client(request.clientID, turn)
+        try preconditions(of: application, turn)
+        let proof = try accepted(request.proof, nonce: .required, turn)
+        try firstUse(of: proof, turn)
+        let (grant, family) = try family(request, application, turn)
+        try ownership(of: grant, request, proof, turn)
+        try notSpent(request, family, grant, &turn)
+        let user = try access(of: grant, &turn)
+        let scope = try scope(request, within: grant, turn)
+        try resource(request, of: grant, turn)
+        return renew(request, grant, family, application, user, scope, &turn)
+    }
+
+    private func family(
+        _ request: RefreshGrantRequest, _ application: Application, _ turn: Turn
+    ) throws(Refusal) -> (Grant, RefreshFamily) {
+        guard let grant = liveGrant(request.grantID), let family = grant.refresh else {
+            throw invalidGrant(turn, "refresh.known", expected: "a live refresh token", actual: "unknown or revoked")
+        }
+        guard turn.now < family.expiresAt else {
+            throw invalidGrant(turn, "refresh.lifetime", expected: "a family in time", actual: "an expired one")
+        }
+        return (grant, family)
+    }
+
+    /// Before anything is spent: a token in wrong hands changes nothing for the right ones.
+    private func ownership(
+        of grant: Grant, _ request: RefreshGrantRequest, _ proof: AcceptedProof, _ turn: Turn
+    ) throws(Refusal) {
+        guard grant.clientID == request.clientID else {
+            throw invalidGrant(turn, "refresh.client", expected: "the client of the grant", actual: "another")
+        }
+        guard grant.jkt == proof.jkt else {
+            throw invalidGrant(turn, "refresh.dpop_key", expected: "the DPoP key of the grant", actual: "another key")
+        }
+    }
+
+    private mutating func notSpent(
+        _ request: RefreshGrantRequest, _ family: RefreshFamily, _ grant: Grant, _ turn: inout Turn
+    ) throws(Refusal) {
+        guard request.tokenHash != family.currentHash else { return }
+        revoke(grantID: grant.id, &turn)
+        throw invalidGrant(turn, "refresh.once", expected: "the newest token of the family", actual: "a spent one")
+    }
+
+    private mutating func access(of grant: Grant, _ turn: inout Turn) throws(Refusal) -> User {
+        guard let user = userWhoMaySignIn(grant.userID, to: grant.clientID) else {
+            revoke(grantID: grant.id, &turn)
+            throw invalidGrant(
+                turn, "refresh.access", expected: "a user who may sign in", actual: "one who may not any more")
+        }
+        return user
+    }
+
+    private func scope(
+        _ request: RefreshGrantRequest, within grant: Grant, _ turn: Turn
+    ) throws(Refusal) -> [String] {
+        guard let asked = request.scope else { return grant.scope }
+        guard !asked.isEmpty, asked.allSatisfy(grant.scope.contains) else {
+            throw Refusal(
+                turn.errors.invalidScope, rule: "refresh.scope", expected: grant.scope.joined(separator: " "),
+                actual: Clipped.text(asked.joined(separator: " ")))
+        }
+        return asked
+    }
+
+    private func resource(
+        _ request: RefreshGrantRequest, of grant: Grant, _ turn: Turn
+    ) throws(Refusal) {
+        guard let asked = request.resource, asked != grant.resource else { return }
+        throw Refusal(
+            turn.errors.invalidTarget, rule: "refresh.resource", expected: grant.resource ?? "no resource",
+            actual: Clipped.text(asked))
+    }
+
+    private mutating func renew(
+        _ request: RefreshGrantRequest, _ grant: Grant, _ family: RefreshFamily, _ application: Application,
+        _ user: User, _ scope: [String], _ turn: inout Turn
+    ) -> PendingReply {
+        var grant = grant
+        var successor: String?
+        if application.rotatesRefreshTokens {
+            let token = RefreshTokenText.make(selector: request.selector, secret: turn.secret())
+            grant.refresh?.currentHash = storedHash(token)
+            successor = token
+        }
+        let endsAt = turn.now.adding(seconds: accessTokenLifetime(application, turn))
+        grant.accessEndsAt = max(grant.accessEndsAt, endsAt)
+        save(grant, &turn)
+        return tokenReply(
+            TokenIssue(
+                grant: grant, application: application, user: user, scope: scope, nonce: nil,
+                refreshToken: successor), &turn)
+    }
+}

@@ -1,0 +1,47 @@
+import Crypto
+import Profiles
+
+extension SenseCryptIdP {
+    /// The tenants every IdP begins with: `acme` with self-signup, `globex` without.
+    mutating func plantStandardSeed(_ turn: inout Turn) {
+        plant("acme", name: "Acme", clientID: "app_demo", selfSignup: true, &turn)
+        plant("globex", name: "Globex", clientID: "app_globex", selfSignup: false, &turn)
+    }
+
+    private mutating func plant(
+        _ id: String, name: String, clientID: String, selfSignup: Bool, _ turn: inout Turn
+    ) {
+        var tenant = newTenant(id: id, name: name)
+        tenant.selfSignup = selfSignup
+        add(tenant, &turn)
+        var application = newApplication(clientID: clientID, name: "\(name) app")
+        application.firstPartyChallenge = true
+        application.redirectURIs = ["https://\(id).example/app"]
+        application.scopes = ["openid", "email", "profile", "offline_access"]
+        application.resources = [settings.apiAudience(id)]
+        realms.update(id) { $0.save(application, &turn) }
+    }
+
+    /// A tenant with nothing but its defaults.
+    func newTenant(id: String, name: String) -> Tenant {
+        let profile = settings.profile
+        return Tenant(
+            id: id, name: name,
+            policy: Policy(
+                sessionLifetime: profile.lifetimes.session, codeLifetime: profile.lifetimes.code,
+                maxReplacements: Int64(profile.limits.replacements)))
+    }
+
+    /// An application with nothing but its defaults: not opted in.
+    mutating func newApplication(clientID: String, name: String) -> Application {
+        defer { nextSerial += 1 }
+        return Application(clientID: clientID, serial: nextSerial, name: name)
+    }
+
+    /// Puts a tenant up, without users and applications.
+    mutating func add(_ tenant: Tenant, _ turn: inout Turn) {
+        var realm = Realm(tenant: tenant, limits: settings.profile.limits, codeSecret: turn.entropy.bytes(32))
+        realm.save(tenant, &turn)
+        realms[tenant.id] = realm
+    }
+}
