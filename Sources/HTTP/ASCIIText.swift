@@ -3,7 +3,7 @@
 /// Swift's own `==` on strings compares by canonical equivalence and `lowercased()` knows every script; both
 /// answer a different question than the protocol asks.
 enum ASCIIText {
-    /// Whether two texts are the same once `A`...`Z` are folded.
+    /// Whether two texts are the same when upper and lower case ASCII letters count as equal.
     static func equalIgnoringCase(_ left: String, _ right: String) -> Bool {
         guard left.utf8.count == right.utf8.count else { return false }
         let answer = left.utf8.withContiguousStorageIfAvailable { leftBytes in
@@ -29,7 +29,7 @@ enum ASCIIText {
         left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
     }
 
-    /// The text with `A`...`Z` folded to lower case.
+    /// The text with its ASCII letters in lower case.
     static func lowercased(_ text: some StringProtocol) -> String {
         String(decoding: text.utf8.map(Byte.lowered), as: UTF8.self)
     }

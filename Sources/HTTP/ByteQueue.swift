@@ -55,9 +55,9 @@ struct ByteQueue: Sendable {
         scanned = max(scanned, head)
     }
 
-    /// Takes the next `length` bytes out; hands the storage itself over when it holds exactly those.
+    /// Takes the next `length` bytes out; hands the storage itself over when it holds little else.
     mutating func take(_ length: Int) -> [UInt8] {
-        if head == 0, length == storage.count {
+        if head == 0, length == storage.count, length >= storage.capacity / 2 {
             let all = storage
             storage = []
             scanned = 0
@@ -91,10 +91,10 @@ struct ByteQueue: Sendable {
     /// The range stays good until the next call that changes the queue. Whether a line is too long depends on its
     /// first `limit + 2` octets only, so the answer does not change with the way the bytes were fed.
     mutating func takeLine(limit: Int) -> Line {
-        let window = min(storage.count, head + limit + 2)
+        let window = limit < count - 2 ? head + limit + 2 : storage.count
         guard let end = lineFeed(in: scanned..<max(scanned, window)) else {
             scanned = max(scanned, window)
-            return count >= limit + 2 ? .tooLong : .incomplete
+            return limit <= count - 2 ? .tooLong : .incomplete
         }
         guard end > head, storage[end - 1] == Byte.carriageReturn else { return .bareLineFeed }
         let line = head..<(end - 1)

@@ -21,8 +21,9 @@ struct ByteSet: Sendable {
     /// What a raw query may hold besides percent triplets (RFC 3986 section 3.4).
     static let query = ByteSet("-._~!$&'()*+,;=:@/?", ranges: 0x30...0x39, 0x41...0x5A, 0x61...0x7A)
 
-    /// What a request target may hold besides percent triplets: every visible ASCII character except the
-    /// four that all clients encode. Browsers send `[`, `|` and `{` bare in queries, so refusing the whole
+    /// What a request target may hold besides percent triplets.
+    ///
+    /// That is every visible ASCII character except the four that all clients encode. Browsers send `[`, `|` and `{` bare in queries, so refusing the whole
     /// RFC 3986 complement would refuse honest requests; `#` must go because a target has no fragment.
     static let target = ByteSet(
         "!$&'()*+,-./:;=?@[]\\^_`{|}~", ranges: 0x30...0x39, 0x41...0x5A, 0x61...0x7A)
@@ -91,6 +92,6 @@ enum Byte {
         }
     }
 
-    /// The octet with `A`...`Z` folded to lower case; nothing else changes.
+    /// The octet in lower case when it is an ASCII letter; nothing else changes.
     static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }

@@ -10,7 +10,7 @@ public struct HTTPLimits: Sendable, Equatable {
     public var fieldBytes = 65536
     /// How many fields a header section, or a trailer section, may have.
     public var fieldCount = 128
-    /// The body after chunked framing is taken off. `Int.max` for streams without end.
+    /// The body after chunked framing is taken off; `Int.max` for streams without end.
     public var body = 16 << 20
     /// One chunk-size line with its extensions, without its CRLF.
     public var chunkLine = 1024

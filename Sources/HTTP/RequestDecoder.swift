@@ -118,10 +118,17 @@ public struct RequestDecoder: Sendable {
     public mutating func finish() throws(HTTPFault) {
         inputEnded = true
         if case .failed(let fault) = phase { throw fault }
-        guard isDry, !isIdle else { return }
+        guard isExhausted, !isIdle else { return }
         let fault = HTTPFault.truncated(part)
         phase = .failed(fault)
         throw fault
+    }
+
+    /// Whether calling `next()` again could give nothing without more bytes.
+    private var isExhausted: Bool {
+        if isDry { return true }
+        if case .body = phase { return false }
+        return queue.isEmpty
     }
 
     private var part: HTTPFault.Part { if case .body = phase { body.part } else { .head } }

@@ -130,7 +130,7 @@ public struct ResponseDecoder: Sendable {
     public mutating func finish() throws(HTTPFault) {
         inputEnded = true
         if case .failed(let fault) = phase { throw fault }
-        guard isDry, let cut = cutOff else { return }
+        guard isExhausted, let cut = cutOff else { return }
         phase = .failed(cut)
         shouldKeepAlive = false
         throw cut
@@ -140,6 +140,13 @@ public struct ResponseDecoder: Sendable {
     public mutating func takeTunnelBytes() -> [UInt8] {
         guard case .tunnel = phase else { return [] }
         return queue.take(queue.count)
+    }
+
+    /// Whether calling `next()` again could give nothing without more bytes.
+    private var isExhausted: Bool {
+        if isDry { return true }
+        if case .body = phase { return false }
+        return queue.isEmpty
     }
 
     /// What closing the connection now would cut off.
