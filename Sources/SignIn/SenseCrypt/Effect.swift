@@ -43,7 +43,8 @@ public enum Action: Codable, Sendable, Hashable {
     /// Seal the opened face token anew, as this generation: ``Event/faceTokenRotated(_:sealed:)`` or
     /// ``Event/faceTokenUnusable(_:rule:)``.
     case rotateFaceToken(generation: UInt32)
-    /// Replace the stored session with this one, in one transaction: ``Event/committed(_:)``.
+    /// Replace the stored session with this one, in one transaction: ``Event/committed(_:)``, or
+    /// ``Event/keyUnavailable(_:)`` where the secure storage takes nothing.
     case commit(TokenSession)
     /// The flow needs nothing more. Comes once, last.
     case done
@@ -97,7 +98,7 @@ public enum CeremonyKey: Codable, Sendable, Hashable {
 
 /// The name of a live face sample the camera took.
 ///
-/// It must still name the same face after a restart.
+/// It need not outlive the process: after a kill the camera is asked again.
 public struct SampleID: RawRepresentable, Codable, Sendable, Hashable, CustomStringConvertible {
     /// The name as text.
     public let rawValue: String

@@ -17,7 +17,8 @@ public enum Event: Codable, Sendable, Hashable {
     case lost(EffectID, detail: String)
     /// The ceremony is signed.
     case ceremonySigned(EffectID, jws: String)
-    /// A key this effect needs is invalidated or gone: the ceremony key, or the DPoP key of a call.
+    /// A key this effect needs is invalidated or gone: the ceremony key, the DPoP key of a call, or the storage of a
+    /// commit.
     case keyUnavailable(EffectID)
     /// The camera is done.
     case captured(EffectID, Capture)

@@ -13,7 +13,6 @@ struct Capturing: Codable, Sendable, Equatable {
 /// Waits for the face token to open or not.
 struct Matching: Codable, Sendable, Equatable {
     let check: FaceCheck
-    let sample: SampleID
     var effect: EffectID
 }
 
@@ -56,20 +55,20 @@ extension SenseCryptSignIn {
         return openCamera(check, after: outcome)
     }
 
-    mutating func match(_ check: FaceCheck, _ sample: SampleID) -> [Effect] {
+    private mutating func match(_ check: FaceCheck, _ sample: SampleID) -> [Effect] {
         guard let sealed = try? Base64URL.decode(check.sealed) else {
             preconditionFailure("the machine encoded the sealed face token itself")
         }
         var check = check
         check.fruitless = 0
         let effect = emit(.openFaceToken(sealed: sealed, sample: sample, kid: check.kid))
-        phase = .matching(Matching(check: check, sample: sample, effect: effect.id))
+        phase = .matching(Matching(check: check, effect: effect.id))
         return [effect]
     }
 
     mutating func matching(_ phase: Matching, _ event: Event) -> [Effect] {
         switch event {
-        case .faceTokenOpened: return rotate(phase.check.session, fetched: phase.check.generation)
+        case .faceTokenOpened: return rotate(phase.check)
         case .faceTokenNotOpened: return mismatched(phase.check)
         case .faceTokenUnusable(_, let rule):
             return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)

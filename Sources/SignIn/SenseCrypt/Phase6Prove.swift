@@ -5,9 +5,7 @@ internal import Encoding
 
 /// Waits for the face token to be sealed anew.
 struct Rotating: Codable, Sendable, Equatable {
-    let session: OpenSession
-    /// The generation that was fetched; the rotated token is the next one.
-    let generation: UInt32
+    let check: FaceCheck
     var effect: EffectID
 }
 
@@ -23,20 +21,22 @@ struct SigningProof: Codable, Sendable, Equatable {
 }
 
 extension SenseCryptSignIn {
-    mutating func rotate(_ session: OpenSession, fetched generation: UInt32) -> [Effect] {
-        let effect = emit(.rotateFaceToken(generation: generation + 1))
-        phase = .rotating(Rotating(session: session, generation: generation, effect: effect.id))
+    /// The rotated token is the generation after the one that was fetched.
+    mutating func rotate(_ check: FaceCheck) -> [Effect] {
+        let effect = emit(.rotateFaceToken(generation: check.generation + 1))
+        phase = .rotating(Rotating(check: check, effect: effect.id))
         return [effect]
     }
 
     mutating func rotating(_ phase: Rotating, _ event: Event) -> [Effect] {
         switch event {
         case .faceTokenRotated(_, let sealed):
-            return signProof(phase.session, fetched: phase.generation, rotated: Base64URL.encode(sealed))
+            return signProof(
+                phase.check.session, fetched: phase.check.generation, rotated: Base64URL.encode(sealed))
         case .faceTokenUnusable(_, let rule):
-            return fail(.server(message: "the face token: \(rule)"), in: phase.session)
-        case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
-        case .cancel: return fail(.cancelled, in: phase.session)
+            return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)
+        case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
+        case .cancel: return fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured,
             .faceTokenOpened, .faceTokenNotOpened, .committed, .retry:
             return []

@@ -20,6 +20,7 @@ struct Redeeming: Codable, Sendable, Equatable {
 struct Committing: Codable, Sendable, Equatable {
     let tokens: TokenSession
     let summary: SignedInSummary
+    let session: OpenSession
     var effect: EffectID
 }
 
@@ -121,12 +122,12 @@ extension SenseCryptSignIn {
         let summary = SignedInSummary(
             issuer: config.issuer, subject: claims.subject, email: claims.email, scope: scope,
             expiresAt: stored.expiresAt, canRefresh: tokens.refreshToken != nil)
-        return store(stored, summary)
+        return store(stored, summary, session)
     }
 
-    mutating func store(_ tokens: TokenSession, _ summary: SignedInSummary) -> [Effect] {
+    mutating func store(_ tokens: TokenSession, _ summary: SignedInSummary, _ session: OpenSession) -> [Effect] {
         let effect = emit(.commit(tokens))
-        phase = .committing(Committing(tokens: tokens, summary: summary, effect: effect.id))
+        phase = .committing(Committing(tokens: tokens, summary: summary, session: session, effect: effect.id))
         return [effect]
     }
 
@@ -135,10 +136,23 @@ extension SenseCryptSignIn {
         case .committed:
             self.phase = .signedIn(phase.summary)
             return [emit(.done)]
+        case .keyUnavailable:
+            return fail(.keyUnavailable, in: phase.session, revoking: IssuedGrant(of: phase.tokens))
         // A cancel that comes while the session is being stored is too late.
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
-            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
+        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured, .faceTokenOpened,
+            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
             return []
+        }
+    }
+}
+
+extension IssuedGrant {
+    /// The grant behind tokens that could not be stored.
+    fileprivate init(of tokens: TokenSession) {
+        if let refreshToken = tokens.refreshToken {
+            self.init(token: refreshToken, kind: .refreshToken)
+        } else {
+            self.init(token: tokens.accessToken, kind: .accessToken)
         }
     }
 }

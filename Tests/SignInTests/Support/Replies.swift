@@ -1,0 +1,88 @@
+import Crypto
+import Encoding
+import JOSE
+import SignIn
+
+/// Answers of a server, good and bad.
+enum Replies {
+    static func json(_ status: Int, _ body: JSON, nonce: String? = nil, retryAfter: String? = nil) -> CallResponse {
+        CallResponse(
+            status: status, mediaType: "application/json", retryAfter: retryAfter, dpopNonce: nonce,
+            body: body.serialized())
+    }
+
+    static func error(_ status: Int, _ code: String, nonce: String? = nil) -> CallResponse {
+        json(status, ["error": .string(code)], nonce: nonce)
+    }
+
+    static let html = CallResponse(status: 200, mediaType: "text/html", body: Array("<p>hello</p>".utf8))
+    static let nonceWanted = error(400, "use_dpop_nonce", nonce: "fresh-nonce")
+
+    static let challenge: JSON = [
+        "error": "insufficient_authorization", "auth_session": .string(Secret.session), "expires_in": 300,
+        "ceremony": ["id": "ceremony-1", "challenge": "challenge-1"],
+    ]
+    static let started = json(403, challenge, nonce: "n1")
+
+    static func faceToken(
+        attemptsLeft: Int64 = 3, passwordProtected: Bool = false, generation: Int64 = 3,
+        sealed: [UInt8] = Phone.shared.sealed
+    ) -> CallResponse {
+        json(
+            200,
+            [
+                "face_token": .string(Base64URL.encode(sealed)), "generation": .int(generation),
+                "password_protected": .bool(passwordProtected), "liveness_required": true,
+                "attempts_left": .int(attemptsLeft), "pki": ["enabled": false, "tenant_scope": false, "classes": []],
+                "a_member_of_tomorrow": [1, 2, 3],
+            ])
+    }
+
+    static func attemptsLeft(_ count: Int64) -> CallResponse { json(200, ["attempts_left": .int(count)]) }
+
+    static func code(_ code: String = Secret.code) -> CallResponse {
+        json(200, ["authorization_code": .string(code)], nonce: "n2")
+    }
+
+    static let aborted = CallResponse(status: 204, mediaType: nil, body: [])
+    static let revoked = CallResponse(status: 200, mediaType: nil, body: [])
+
+    static func accessToken(jkt: String? = Phone.shared.thumbprint) throws -> String {
+        var claims = JSONObject([("iss", .string(Phone.issuer)), ("sub", "user-1")])
+        if let jkt { claims["cnf"] = ["jkt": .string(jkt)] }
+        return try JWS.sign(
+            header: JSONObject([("typ", "at+jwt"), ("alg", "ES256")]), payload: JSON.object(claims).serialized(),
+            key: Phone.shared.server, nonce: .rfc6979)
+    }
+
+    static func idToken(_ changes: [String: JSON] = [:]) throws -> String {
+        var claims = JSONObject([
+            ("iss", .string(Phone.issuer)), ("sub", "user-1"), ("aud", "app_demo"),
+            ("nonce", .string(Phone.shared.secrets.nonce)), ("iat", .int(Phone.now.seconds)),
+            ("exp", .int(Phone.now.seconds + 3600)), ("email", "ada@acme.example"),
+        ])
+        for (name, value) in changes { claims[name] = value == .null ? nil : value }
+        return try JWS.sign(
+            header: JSONObject([("alg", "ES256")]), payload: JSON.object(claims).serialized(),
+            key: Phone.shared.server, nonce: .rfc6979)
+    }
+
+    static func tokens(_ changes: [String: JSON] = [:]) throws -> CallResponse {
+        var body = JSONObject([
+            ("access_token", .string(try accessToken())), ("token_type", "DPoP"), ("expires_in", 300),
+            ("id_token", .string(try idToken())), ("scope", "openid email offline_access"),
+            ("refresh_token", .string(Secret.refreshToken)),
+        ])
+        for (name, value) in changes { body[name] = value == .null ? nil : value }
+        return json(200, .object(body))
+    }
+}
+
+/// Values that must never show in a description.
+enum Secret {
+    static let session = "secret-auth-session-0123456789-0123456789-0123456789"
+    static let code = "secret-code"
+    static let refreshToken = "secret-refresh-token"
+    static let proof = "secret.ceremony.proof"
+    static let all = [session, code, refreshToken, proof, Phone.shared.secrets.codeVerifier, Phone.shared.secrets.nonce]
+}
