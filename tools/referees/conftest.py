@@ -56,4 +56,5 @@ def provider(request: pytest.FixtureRequest) -> Provider:
         return request.getfixturevalue("python_idp")
     swift: Provider = request.getfixturevalue("running_swift_idp")
     swift.manage("POST", "reset")
+    swift.manage("PUT", "clock", {"mode": "real"})
     return swift

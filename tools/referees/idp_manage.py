@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from idp_faults import Fault, Faults
 from idp_proofs import Malformed, decode
-from idp_records import Tenant, User
+from idp_records import Application, Tenant, User
 from idp_rules import Body, Refusal
 
 
@@ -71,6 +71,8 @@ def _of_tenant(idp: Managed, tenant: Tenant, method: str, path: list[str], query
         case ("PATCH", ["applications", client_id]) if client_id in tenant.applications:
             client = tenant.applications[client_id]
             return 200, _patch(client, body, tuple(vars(client)))
+        case ("POST", ["applications"]):
+            return 201, _add_application(tenant, body)
         case ("GET", ["inbox"]):
             return 200, [mail for mail in tenant.inbox if query.get("address") in (None, mail["to"])]
         case ("GET", ["users"]):
@@ -80,6 +82,15 @@ def _of_tenant(idp: Managed, tenant: Tenant, method: str, path: list[str], query
         case (_, ["users", user_id, *rest]) if user_id in tenant.users:
             return _of_user(idp, tenant, tenant.users[user_id], method, rest, body)
     raise Refusal(404, "not_found")
+
+
+def _add_application(tenant: Tenant, body: Body) -> Any:
+    try:
+        client = Application(**{"name": "", "resources": []} | body)
+    except TypeError as error:
+        raise Refusal(422, "unknown_field", str(error)) from error
+    tenant.applications[client.client_id] = client
+    return dataclasses.asdict(client)
 
 
 def _of_user(idp: Managed, tenant: Tenant, user: User, method: str, path: list[str], body: Body) -> tuple[int, Any]:

@@ -87,7 +87,6 @@ class Code:
     session: Session
     expires: int
     grant: Grant | None = None
-    replaced: bool = False
 
 
 @dataclass

@@ -247,7 +247,6 @@ def _code_again(place: Place, session: Session, ceremony_proof: str) -> str:
     if session.replacements >= place.tenant.policy.max_replacements:
         raise Refusal(400, "invalid_session")
     session.replacements += 1
-    earlier.replaced = True
     if earlier.grant is not None:
         earlier.grant.revoked = True
     return _new_code(place, session)
@@ -268,7 +267,7 @@ def redeem(place: Place, form: dict[str, str], proof: Proof) -> tuple[int, Body]
     if code.grant is not None:
         code.grant.revoked = True
         raise Refusal(400, "invalid_grant", "this code was used before")
-    if code.replaced or code.expires <= place.now:
+    if code.expires <= place.now:
         raise Refusal(400, "invalid_grant")
     session = code.session
     if session.user is None or not session.user.enabled:

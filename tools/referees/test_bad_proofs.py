@@ -86,6 +86,7 @@ BAD_PROOFS: dict[str, Callable[[ECKey, str], str]] = {
     "jti of 10 kB": lambda key, url: dpop_proof(key, _claims(url, jti="j" * 10_000)),
     "jti missing": lambda key, url: dpop_proof(
         key, {name: value for name, value in _claims(url).items() if name != "jti"}),
+    "jti empty": lambda key, url: dpop_proof(key, _claims(url, jti="")),
     "jti a number": lambda key, url: dpop_proof(key, _claims(url, jti=7)),
     "not a token at all": lambda key, url: "x",
 }

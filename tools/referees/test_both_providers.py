@@ -124,6 +124,16 @@ def test_every_ceremony_that_cannot_go_on_gets_the_same_answer(provider: Provide
     assert replies[0].json() == {"error": "access_denied", "error_description": "this ceremony cannot continue"}
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_session_opened_for_somebody_else_is_no_use_to_an_enrolled_phone(provider: Provider, known: bool) -> None:
+    phone, _ = provider.enrolled_phone()
+    flow = phone.flow(provider.config(login_hint=provider.new_user()["email"] if known else "nobody@example.test"))
+    flow.enrolment = phone.enrolments[provider.issuer]
+    flow.start()
+    reply = flow.fetch_face_token()
+    assert (reply.status, reply.error) == (403, "access_denied")
+
+
 # The mismatch budget
 
 def test_the_third_mismatch_kills_the_session(provider: Provider) -> None:
@@ -241,6 +251,28 @@ def test_a_session_relayed_to_another_enrolled_phone_cannot_be_completed(provide
     assert flow.complete().status == 200
 
 
+def test_another_client_can_neither_complete_nor_redeem(provider: Provider) -> None:
+    provider.manage("POST", "tenants/acme/applications", {
+        "client_id": "app_other", "name": "Other", "require_dpop": True, "first_party_challenge_enabled": True,
+        "redirect_uris": ["https://other.example/link"], "scopes": ["openid"], "resources": [provider.resource]})
+    _, flow = at_the_completion(provider)
+    other = {"client_id": "app_other"}
+    stolen = flow.phone.client.post_form("completion", flow.challenge_url, flow.completion_form() | other)
+    assert stolen.error == "invalid_session"
+    code = code_of(flow.complete())
+    stolen = flow.phone.client.post_form("token", flow.metadata["token_endpoint"], flow.token_form(code) | other)
+    assert stolen.error == "invalid_grant"
+    assert redeemed(flow, code)
+
+
+def test_a_generation_must_be_a_number(provider: Provider) -> None:
+    phone, flow = at_the_face(provider)
+    flow.rotated = phone.face.seal(b"template")
+    flow.ceremony_proof = flow.ceremony_jws("complete", outcome="match", gen=True, fth=sha256_b64u(flow.rotated))
+    reply = flow.complete()
+    assert (reply.status, reply.error) == (400, "invalid_request")
+
+
 def test_a_removed_device_cannot_complete(provider: Provider) -> None:
     phone, user = provider.enrolled_phone()
     flow = phone.flow(provider.config())
@@ -256,6 +288,44 @@ def test_a_withdrawn_switch_stops_the_next_call(provider: Provider) -> None:
     provider.manage("PATCH", "tenants/acme/applications/app_demo", {"first_party_challenge_enabled": False})
     assert flow.complete().error == "unauthorized_client"
     assert flow.start().error == "unauthorized_client"
+
+
+# Lifetimes, on the provider's clock
+
+def let_pass(provider: Provider, seconds: int) -> None:
+    provider.manage("PUT", "clock", {"mode": "offset", "seconds": seconds})
+
+
+def test_a_code_lives_a_minute_and_is_then_replaced(provider: Provider) -> None:
+    _, flow = at_the_completion(provider)
+    expired = code_of(flow.complete())
+    let_pass(provider, 61)
+    assert flow.redeem(expired).error == "invalid_grant"
+    fresh = code_of(flow.complete())
+    assert fresh != expired and redeemed(flow, fresh)
+
+
+def test_a_session_lives_as_long_as_it_says(provider: Provider) -> None:
+    _, flow = at_the_completion(provider)
+    let_pass(provider, 301)
+    assert flow.complete().error == "invalid_session"
+
+
+def test_there_is_no_replacement_after_the_session(provider: Provider) -> None:
+    _, flow = at_the_completion(provider)
+    redeemed(flow, code_of(flow.complete()))
+    let_pass(provider, 301)
+    assert flow.complete().error == "invalid_session"
+
+
+def test_an_expired_access_token_opens_nothing(provider: Provider) -> None:
+    phone, _ = provider.enrolled_phone()
+    session = phone.sign_in(provider.config())
+    let_pass(provider, session.access_claims["exp"] - session.access_claims["iat"] + 1)
+    # The phone's clock is now behind; a nonce of the API makes its proof good all the same.
+    provider.manage("PATCH", "tenants/acme/policy", {"nonce_at_resource": True})
+    reply = phone.call_api(session, f"{provider.resource}/accounts")
+    assert reply.status == 401 and 'error="invalid_token"' in (reply.header("WWW-Authenticate") or "")
 
 
 # Codes and refresh tokens
