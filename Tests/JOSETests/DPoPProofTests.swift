@@ -4,7 +4,9 @@ import JOSE
 import Testing
 
 @Suite struct DPoPProofTests {
-    private func phone() throws -> P256.PrivateKey { try P256.PrivateKey(scalar: Base64URL.decode(Vectors.phoneScalar)) }
+    private func phone() throws -> P256.PrivateKey {
+        try P256.PrivateKey(scalar: Base64URL.decode(Vectors.phoneScalar))
+    }
 
     @Test func `the phone's proof reads exactly as recorded`() throws {
         let key = try phone()

@@ -21,10 +21,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (0, nil), (-60, nil), (10, nil), (-61, "dpop.iat.old"), (11, "dpop.iat.future"), (120, "dpop.iat.future"),
-        (-3600, "dpop.iat.old"),
-    ] as [(Int64, String?)])
+    @Test(
+        arguments: [
+            (0, nil), (-60, nil), (10, nil), (-61, "dpop.iat.old"), (11, "dpop.iat.future"), (120, "dpop.iat.future"),
+            (-3600, "dpop.iat.old"),
+        ] as [(Int64, String?)])
     func `without a nonce, iat is good for 60 s back and 10 s ahead`(offset: Int64, rule: String?) throws {
         #expect(refusal(try proof(offset), .ignored)?.rule == rule)
         #expect(refusal(try proof(offset), .accepted(nonces))?.rule == rule)

@@ -105,7 +105,8 @@ func refusal(_ body: () throws -> CheckedProof) throws -> DPoPRefusal? {
         for name in ["none", "HS256", "ES384", "EdDSA", "RS256", "PS256", "es256"] {
             #expect(try rule(good.settingHeader("alg", .string(name))) == "dpop.jose.alg.not_accepted")
         }
-        #expect(try rule(good.settingHeader("jwk", Vectors.rfc7638Key.setting("alg", nil))) == "dpop.jose.alg.other_key")
+        #expect(
+            try rule(good.settingHeader("jwk", Vectors.rfc7638Key.setting("alg", nil))) == "dpop.jose.alg.other_key")
         #expect(try rule(good.settingHeader("alg", nil)) == "dpop.jose.header.alg")
     }
 
@@ -172,7 +173,8 @@ func refusal(_ body: () throws -> CheckedProof) throws -> DPoPRefusal? {
     }
 
     @Test(arguments: [
-        ("https://idp.example/token", nil), ("https://idp.example/token?a=b", nil), ("https://idp.example/token#a", nil),
+        ("https://idp.example/token", nil), ("https://idp.example/token?a=b", nil),
+        ("https://idp.example/token#a", nil),
         ("https://idp.example:443/token", nil), ("HTTPS://IDP.example/token", nil),
         ("https://idp.example/%74oken", nil), ("https://idp.example/x/../token", nil),
         ("https://idp.example/Token", "dpop.htu"), ("https://idp.example/token/", "dpop.htu"),
@@ -192,10 +194,12 @@ func refusal(_ body: () throws -> CheckedProof) throws -> DPoPRefusal? {
         #expect(try refusal { try good.check(url: "https://idp.example/token?q=%zz") } == nil)
     }
 
-    @Test(arguments: [
-        .string("1790000000"), .double(1790000000.5), .double(1e18), .double(1e300), .int(-1), .int(.max), .int(.min),
-        .int(1_790_000_000_000), .null, .bool(true), .array([1_790_000_000]), nil,
-    ] as [JSON?])
+    @Test(
+        arguments: [
+            .string("1790000000"), .double(1790000000.5), .double(1e18), .double(1e300), .int(-1), .int(.max),
+            .int(.min),
+            .int(1_790_000_000_000), .null, .bool(true), .array([1_790_000_000]), nil,
+        ] as [JSON?])
     func `M10: an iat that is no time`(issuedAt: JSON?) throws {
         #expect(try rule(good.settingClaim("iat", issuedAt)) == "dpop.claim.iat")
     }

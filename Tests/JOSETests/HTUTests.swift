@@ -41,7 +41,8 @@ import Testing
     @Test(arguments: [
         "", "example.com", "/path", "//example.com/", "https:", "https:/example.com", "https://", "https:///path",
         "https://:443/", "ftp://example.com/", "javascript:alert(1)", "https://user@example.com/",
-        "https://user:pass@example.com/", "https://@example.com/", "https://example.com:x/", "https://example.com:65536/",
+        "https://user:pass@example.com/", "https://@example.com/", "https://example.com:x/",
+        "https://example.com:65536/",
         "https://example.com:443443/", "https://example.com:-1/", "https://example.com:+443/", "https://[::1/",
         "https://[]/", "https://[::1]x/", "https://[g]/", "https://exa mple.com/", "https://example.com/a b",
         "https://example.com/%", "https://example.com/%4", "https://example.com/%zz", "https://example.com/\n",
@@ -56,7 +57,8 @@ import Testing
     @Test(arguments: [
         ("https://example.com/a", "https://example.com/a/"), ("https://example.com/a", "https://example.com/A"),
         ("https://example.com/a", "http://example.com/a"), ("https://example.com/a", "https://example.org/a"),
-        ("https://example.com/a", "https://example.com:8443/a"), ("https://example.com/a/b", "https://example.com/a//b"),
+        ("https://example.com/a", "https://example.com:8443/a"),
+        ("https://example.com/a/b", "https://example.com/a//b"),
         ("https://example.com/a/b", "https://example.com/a%2Fb"), ("https://example.com/", "https://example.com//"),
         ("https://example.com/a", "https://www.example.com/a"), ("https://example.com/a", "https://example.com./a"),
     ])

@@ -40,7 +40,9 @@ private final class Memory {
             #expect(cache.insert(jkt: proof.jkt, jti: proof.jti, expires: proof.memoryDeadline(now: now), now: now))
             for later in 0...200 as ClosedRange<Int64> {
                 let then = now.adding(seconds: later)
-                guard (try? DPoPVerifier.accept(proof, now: then, nonce: .ignored, times: times)) != nil else { continue }
+                guard (try? DPoPVerifier.accept(proof, now: then, nonce: .ignored, times: times)) != nil else {
+                    continue
+                }
                 let again = cache.insert(
                     jkt: proof.jkt, jti: proof.jti, expires: proof.memoryDeadline(now: then), now: then)
                 #expect(!again, "iat \(offset), \(later) s later")
@@ -63,7 +65,8 @@ private final class Memory {
         let cache = Memory(capacity: 1000)
         for index in 0..<10_000 {
             let then = now.adding(milliseconds: Int64(index))
-            #expect(cache.insert(jkt: "k", jti: "\(index)", expires: then.adding(seconds: Int64(index % 90)), now: then))
+            #expect(
+                cache.insert(jkt: "k", jti: "\(index)", expires: then.adding(seconds: Int64(index % 90)), now: then))
             #expect(cache.count <= 1000)
         }
         #expect(cache.forgottenEarly > 0)
@@ -84,7 +87,8 @@ private final class Memory {
         func cost(_ cache: Memory, _ range: Range<Int>) -> Duration {
             clock.measure {
                 for index in range {
-                    _ = cache.insert(jkt: "k", jti: "\(index)", expires: now.adding(seconds: Int64(index % 70)), now: now)
+                    _ = cache.insert(
+                        jkt: "k", jti: "\(index)", expires: now.adding(seconds: Int64(index % 70)), now: now)
                 }
             }
         }
