@@ -2,7 +2,8 @@ public import Encoding
 
 /// One virtual phone: what it is, what it believes the time is, whose face it shows, and its install key.
 ///
-/// Its keys, enrolments and session are stored beside it, under its identifier.
+/// Its keys, enrolments and session are stored beside it, under its identifier. Encoding a device writes its face's
+/// secret: what is shown of it is made from its other properties.
 public struct VirtualDevice: Codable, Sendable, Hashable {
     /// The device's name.
     public let id: DeviceID

@@ -41,11 +41,16 @@ extension StoreWriter {
         try connection.run(.upsertFlow, step + [.text(flow.device.rawValue)])
     }
 
-    /// Removes the flows that are over, but for the `newest` that ended last; tells how many.
+    /// The most flows one pruning removes, so that nothing waits long for it.
+    public static var mostFlowsPruned: Int { 500 }
+
+    /// Removes flows that are over, but for the `newest` that ended last; tells how many.
+    ///
+    /// Removes at most `mostFlowsPruned`: when it removed as many, there may be more.
     @discardableResult
     public func pruneTerminalFlows(keeping newest: Int) throws(StoreError) -> Int {
         precondition(newest >= 0)
-        return try connection.run(.pruneFlows, [.integer(Int64(newest))])
+        return try connection.run(.pruneFlows, [.integer(Int64(newest)), .integer(Int64(Self.mostFlowsPruned))])
     }
 }
 
@@ -83,7 +88,7 @@ extension SQL {
         """
         DELETE FROM flows WHERE sequence IN (
             SELECT sequence FROM flows WHERE is_terminal = 1
-            ORDER BY updated_at DESC, sequence DESC LIMIT -1 OFFSET ?1)
+            ORDER BY updated_at DESC, sequence DESC LIMIT ?2 OFFSET ?1)
         """)
 }
 

@@ -17,9 +17,9 @@ extension StoreReader {
             JournalEntry.init(row:))
     }
 
-    /// The entries of one flow, in order.
-    public func journal(ofFlow flow: String) throws(StoreError) -> [JournalEntry] {
-        try connection.all(.journalOfFlow, [.text(flow)], JournalEntry.init(row:))
+    /// At most `limit` entries of one flow, from its first on.
+    public func journal(ofFlow flow: String, limit: Int = 10_000) throws(StoreError) -> [JournalEntry] {
+        try connection.all(.journalOfFlow, [.text(flow), .integer(Int64(limit))], JournalEntry.init(row:))
     }
 
     /// The sequence number of the newest entry, 0 when there is none.
@@ -73,7 +73,7 @@ extension SQL {
         "journal.ofDevice",
         "SELECT \(journalColumns) FROM journal WHERE device = ?1 AND sequence > ?2 ORDER BY sequence LIMIT ?3")
     static let journalOfFlow = SQL(
-        "journal.ofFlow", "SELECT \(journalColumns) FROM journal WHERE flow = ?1 ORDER BY sequence")
+        "journal.ofFlow", "SELECT \(journalColumns) FROM journal WHERE flow = ?1 ORDER BY sequence LIMIT ?2")
     static let journalEnd = SQL("journal.end", "SELECT sequence FROM journal ORDER BY sequence DESC LIMIT 1")
     static let journalStart = SQL("journal.start", "SELECT sequence FROM journal ORDER BY sequence LIMIT 1")
     static let appendJournal = SQL(

@@ -82,5 +82,11 @@ extension Migration {
                     PRIMARY KEY (idp, kind, key)
                 ) STRICT, WITHOUT ROWID;
                 """),
+        Migration(
+            name: "live flows of all devices, journal of a flow",
+            sql: """
+                CREATE INDEX flows_live_by_age ON flows (is_terminal) WHERE is_terminal = 0;
+                CREATE INDEX journal_of_flow ON journal (flow) WHERE flow IS NOT NULL;
+                """),
     ]
 }

@@ -41,16 +41,18 @@ struct StoreDirectory {
 
     private func makeDirectory(_ path: String) throws(StoreError) {
         guard mkdir(path, Self.directoryMode) != 0, errno != EEXIST else { return }
+        let refusal = failure(path)
         var status = stat()
-        // A read-only or foreign parent that exists answers EROFS or EACCES before EEXIST.
-        let exists = stat(path, &status) == 0
-        guard exists else { throw failure(path) }
+        // A read-only or foreign parent answers EROFS or EACCES even for what exists.
+        guard stat(path, &status) == 0 else { throw refusal }
     }
 
+    /// Makes the file without opening it: closing a descriptor of a database drops every lock this process has on it,
+    /// those of another store among them.
     private func makeDatabaseFile() throws(StoreError) {
-        let descriptor = open(databasePath, O_RDWR | O_CREAT | O_CLOEXEC, Self.fileMode)
-        guard descriptor >= 0 else { throw failure(databasePath) }
-        close(descriptor)
+        guard mknod(databasePath, S_IFREG | Self.fileMode, 0) == 0 || errno == EEXIST else {
+            throw failure(databasePath)
+        }
         try tighten(databasePath)
     }
 

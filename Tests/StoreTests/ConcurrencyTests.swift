@@ -52,6 +52,24 @@ import Testing
         try Self.expect(200, in: store)
     }
 
+    /// Closing any descriptor of the file would drop this process's locks on it, and another process could then delete
+    /// the log under an open store.
+    @Test func `opening a second store leaves the locks of the first alone`() async throws {
+        let scratch = try ScratchDirectory()
+        let first = try Store(directory: scratch.store)
+        try first.write { try $0.insert(Make.device("a")) }
+        let second = try Store(directory: scratch.store)
+        await #expect(processExitsWith: .success) { [path = scratch.store as String] in
+            // The last to close a database checkpoints it and removes its log: this process must not think it is.
+            let store = try Store(directory: path)
+            try store.write { try $0.insert(Make.device("b")) }
+        }
+        #expect(FileManager.default.fileExists(atPath: scratch.database + "-wal"))
+        for store in [first, second] { #expect(try store.read { try $0.deviceCount() } == 2) }
+        try first.write { try $0.insert(Make.device("c")) }
+        #expect(try second.read { try $0.deviceCount() } == 3)
+    }
+
     @Test func `a reader sees one moment while another connection writes`() throws {
         let scratch = try ScratchDirectory()
         let (reader, writer) = (try Store(directory: scratch.store), try Store(directory: scratch.store))

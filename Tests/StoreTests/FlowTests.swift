@@ -47,9 +47,21 @@ import Testing
         }
         let live = try store.read { try $0.liveFlows() }
         #expect(live.map(\.id) == ["flow-2", "flow-4", "flow-1", "flow-3"])
+        #expect(try store.read { try $0.flows(limit: 2) }.map(\.id) == ["flow-6", "flow-5"])
+        #expect(try store.read { try $0.flows(liveOnly: true, limit: 3) }.map(\.id) == ["flow-4", "flow-3", "flow-2"])
         let a = try Make.id("a")
         #expect(try store.read { try $0.flows(of: a, limit: 2) }.map(\.id) == ["flow-6", "flow-4"])
         #expect(try store.read { try $0.flows(of: a, liveOnly: true, limit: 9) }.map(\.id) == ["flow-4", "flow-2"])
+    }
+
+    @Test func `one pruning removes a bounded number`() throws {
+        let store = try store(with: "pixel")
+        let most = StoreWriter.mostFlowsPruned
+        try store.write { writer in
+            for number in 0..<most + 7 { try writer.upsert(Make.flow("over-\(number)", isTerminal: true)) }
+        }
+        let removed = try (0..<3).map { _ in try store.write { try $0.pruneTerminalFlows(keeping: 2) } }
+        #expect(removed == [most, 5, 0])
     }
 
     @Test func `pruning keeps the flows that ended last and every live one`() throws {

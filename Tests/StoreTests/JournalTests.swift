@@ -45,6 +45,19 @@ import Testing
         #expect(try store.read { try $0.journalEnd() } == 20)
     }
 
+    @Test func `a flow's own entries are found among all`() throws {
+        let store = try Store.inMemory()
+        try store.write { writer in
+            for number in 0..<12 {
+                let flow = number.isMultiple(of: 3) ? nil : "flow-\(number % 3)"
+                try writer.appendJournal(at: Make.now, device: nil, flow: flow, kind: "k", body: [])
+            }
+        }
+        #expect(try store.read { try $0.journal(ofFlow: "flow-2") }.map(\.sequence) == [3, 6, 9, 12])
+        #expect(try store.read { try $0.journal(ofFlow: "flow-2", limit: 2) }.map(\.sequence) == [3, 6])
+        #expect(try store.read { try $0.journal(ofFlow: "flow-0") } == [])
+    }
+
     @Test func `trimming drops the oldest and counts them, and numbering goes on`() throws {
         let store = try Store.inMemory()
         try store.write { writer throws in

@@ -10,10 +10,11 @@ import Testing
         .key, .keysOfDevice, .insertKey, .invalidateKey, .invalidateKeys, .deleteKey,
         .enrolmentsOfDevice, .enrolmentsAtIssuer, .insertEnrolment, .deleteEnrolment,
         .session, .insertSession, .updateSession, .deleteSession,
-        .flow, .flowsOfDevice, .liveFlowsOfDevice, .liveFlows, .stepFlow, .upsertFlow, .pruneFlows,
+        .flow, .flowsOfDevice, .liveFlowsOfDevice, .newestFlows, .newestLiveFlows, .liveFlows, .stepFlow,
+        .upsertFlow, .pruneFlows,
         .nonce, .updateNonce, .insertNonce, .trimNonces,
         .metadata, .setMetadata, .trimMetadata, .deleteMetadata,
-        .journalSince, .journalOfDevice, .journalEnd, .journalStart, .appendJournal, .trimJournal,
+        .journalSince, .journalOfDevice, .journalOfFlow, .journalEnd, .journalStart, .appendJournal, .trimJournal,
         .idpRecord, .idpRecordsFrom, .idpRecordsAfter, .idpAllRecords, .upsertIdPRecord, .deleteIdPRecord,
         .deleteIdPRecords,
     ]
@@ -22,6 +23,7 @@ import Testing
     static let excused: [String: String] = [
         "devices.count": "for reports",
         "flows.live": "once at start, over live flows only",
+        "flows.newest": "the last rows and no more",
         "flows.prune": "over finished flows only, which it bounds",
         "nonces.trim": "sorts one device's nonces, 65 at most",
         "metadata.trim": "over 257 entries at most",
