@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from enrolled import Enrolled
 from idp import RunningIdP
 from program import Understudy
 from providers import Provider, PythonProvider
@@ -41,6 +42,12 @@ def binary() -> Path:
 def understudy(binary: Path, tmp_path: Path) -> Understudy:
     """The program with a state directory of its own."""
     return Understudy(binary, tmp_path / "state")
+
+
+@pytest.fixture
+def device(understudy: Understudy, python_idp: PythonProvider) -> Enrolled:
+    """A phone of the program, enrolled with the Python provider."""
+    return Enrolled(understudy, python_idp)
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ prints one JSON line with its addresses and serves until it is told to stop.
 from __future__ import annotations
 
 import argparse
+import email.utils
 import json
 import signal
 import ssl
@@ -21,7 +22,7 @@ from urllib.parse import parse_qsl, urlsplit
 import idp_rules as rules
 from idp_faults import Answer, Faults
 from idp_manage import manage
-from idp_proofs import BadProof, Malformed, Proof, ProofChecker, json_object
+from idp_proofs import BadProof, Malformed, Proof, ProofChecker, encode, json_object
 from idp_records import Application, Tenant
 from idp_rules import Body, Place, Refusal
 
@@ -40,7 +41,7 @@ class Request:
         parts = urlsplit(target)
         self.path = [part for part in parts.path.split("/") if part]
         self.query = dict(parse_qsl(parts.query))
-        self.url = origin + parts.path
+        self.url, self.full_url = origin + parts.path, origin + target
 
     def media_type(self) -> str:
         return (self.headers.get("Content-Type") or "").split(";")[0].strip().lower()
@@ -75,6 +76,7 @@ class IdP:
         self.lock = threading.Lock()
         self.faults = Faults()
         self.log: list[dict[str, Any]] = []
+        self.transcript: list[dict[str, Any]] = []
         self.clock_offset = 0
         self.tenants: dict[str, Tenant] = {}
 
@@ -87,7 +89,7 @@ class IdP:
             name: Tenant(name, Application(client_id, name, [f"{self.api_origin}/{name}"]), self_signup)
             for name, client_id, self_signup in (("acme", "app_demo", True), ("globex", "app_globex", False))}
         self.proofs, self.api_proofs = ProofChecker(), ProofChecker()
-        self.faults, self.log, self.clock_offset = Faults(), [], 0
+        self.faults, self.log, self.transcript, self.clock_offset = Faults(), [], [], 0
 
     def now(self) -> int:
         return int(time.time()) + self.clock_offset
@@ -131,10 +133,20 @@ class IdP:
             answer = fault.after(answer, tenant) if fault else answer
         if request.proofs() and not answer.lost:
             answer.headers.append(("DPoP-Nonce", proofs.nonces.issue(self.now())))
+        self._write_down(request, answer)
         error = answer.body.get("error") if isinstance(answer.body, dict) else None
         self.log.append(entry | {"status": answer.status, "error": error, "lost": answer.lost,
                                  "fault": fault.do if fault else None, "answer": answer.body})
         return answer
+
+    def _write_down(self, request: Request, answer: Answer) -> None:
+        """Adds an exchange to the transcript that verify_run.py reads; a lost answer is not in it."""
+        self.transcript.append({"kind": "request", "method": request.method, "url": request.full_url,
+                                "headers": request.headers.items(), "body_b64u": encode(request.body)})
+        if not answer.lost:
+            headers = [*answer.headers, ("Date", email.utils.formatdate(self.now(), usegmt=True))]
+            self.transcript.append({"kind": "response", "status": answer.status, "headers": headers,
+                                    "body_b64u": encode(answer.content())})
 
     def _guarded(self, act: Callable[[], Answer]) -> Answer:
         try:
@@ -256,8 +268,7 @@ def handler_for(answer: Callable[[Request], Answer], origin: Callable[[], str]) 
             if answer.lost:
                 self.close_connection = True
                 return
-            text = answer.body if answer.html else json.dumps(answer.body)
-            data = b"" if answer.status == 204 else text.encode()
+            data = answer.content()
             self.send_response(answer.status)
             for name, value in answer.headers:
                 self.send_header(name, value)

@@ -22,6 +22,12 @@ class Answer:
     lost: bool = False
     html: bool = False
 
+    def content(self) -> bytes:
+        """The bytes of the body."""
+        if self.status == 204:
+            return b""
+        return (self.body if self.html else json.dumps(self.body)).encode()
+
 
 @dataclass
 class Fault:

@@ -17,6 +17,7 @@ class Managed(Protocol):
     tenants: dict[str, Tenant]
     faults: Faults
     log: list[dict[str, Any]]
+    transcript: list[dict[str, Any]]
     clock_offset: int
 
     def now(self) -> int: ...
@@ -36,6 +37,8 @@ def manage(idp: Managed, method: str, path: list[str], query: dict[str, str], bo
             return 204, None
         case ("GET", ["log"]):
             return 200, idp.log
+        case ("GET", ["transcript"]):
+            return 200, idp.transcript
         case ("DELETE", ["log"]):
             idp.log.clear()
             return 204, None

@@ -33,13 +33,19 @@ class Ran:
 
 @dataclass(frozen=True)
 class Understudy:
-    """The program and one state directory."""
+    """The program and one state directory, and the daemon its commands talk to, if they talk to one."""
 
     binary: Path
     state: Path
+    control: str | None = None
+
+    def through(self, ready: dict[str, Any]) -> Understudy:
+        """The same program, its commands going through the daemon of this ready file."""
+        return Understudy(self.binary, self.state, ready["control"])
 
     def run(self, *arguments: str) -> Ran:
-        command = [str(self.binary), *arguments, "--state", str(self.state), "--json"]
+        where = ("--control", self.control) if self.control else ("--state", str(self.state))
+        command = [str(self.binary), *arguments, *where, "--json"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False,
                               env=ENVIRONMENT)
         try:
@@ -53,6 +59,7 @@ class Understudy:
     def serve(self) -> Iterator[dict[str, Any]]:
         """The daemon with the reference provider, on free ports; gives its ready file's content."""
         ready = self.state.parent / f"{self.state.name}.ready.json"
+        ready.unlink(missing_ok=True)
         process = subprocess.Popen(
             [str(self.binary), "serve", "--state", str(self.state), "--port", "0", "--idp", "sensecrypt",
              "--idp-port", "0", "--ready-file", str(ready)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,8 @@ import requests
 
 from phone import Phone, random_address
 from phone_flow import Config
+from transcript import read_transcript
+from verify_run import Verifier
 
 
 def direct_session() -> requests.Session:
@@ -78,3 +81,9 @@ class PythonProvider(Provider):
     def calls(self) -> list[str]:
         """The names of the calls of a sign-in so far, in order; discovery left out."""
         return [entry["call"] for entry in self.log() if entry["call"] not in ("metadata", "jwks")]
+
+    def verdict(self) -> dict[str, Any]:
+        """What the judge of transcripts says of everything asked and answered so far."""
+        jwks = self.http.get(f"{self.issuer}/jwks.json", timeout=10).json()
+        lines = (json.dumps(entry) for entry in self.manage("GET", "transcript"))
+        return Verifier(jwks).judge(read_transcript(lines))

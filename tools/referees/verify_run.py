@@ -81,7 +81,8 @@ class Verifier:
     def __init__(self, jwks: JSONObject | None = None) -> None:
         self.checked: Counter[str] = Counter()
         self.findings: list[dict[str, Any]] = []
-        self.keys: list[JSONObject] = list((jwks or {}).get("keys", []))
+        self.keys: list[JSONObject] = []
+        self._learn_keys(jwks or {})
         self.endpoints: dict[str, tuple[str, str]] = {}
         self.device_keys: dict[str, JSONObject] = {}
         self.sessions: dict[str, Session] = {}
@@ -133,7 +134,7 @@ class Verifier:
             return self._metadata(exchange)
         match role:
             case "jwks_uri":
-                self.keys += [key for key in exchange.answer().get("keys", []) if key not in self.keys]
+                self._learn_keys(exchange.answer())
             case "authorization_challenge_endpoint":
                 self._challenge(exchange, issuer)
             case "token_endpoint":
@@ -144,6 +145,9 @@ class Verifier:
                 self._ceremony_call(exchange, issuer, role)
             case _:
                 self.checked["other_exchanges"] += 1
+
+    def _learn_keys(self, jwks: JSONObject) -> None:
+        self.keys += [key for key in jwks.get("keys", []) if key not in self.keys]
 
     def _metadata(self, exchange: Exchange) -> None:
         document = exchange.answer()
