@@ -11,6 +11,9 @@ struct CommandContext: Sendable {
     /// The environment.
     var environment: [String: String] = [:]
 
+    /// Tells flows as the options ask for it: with `-v`, what each call proved.
+    var narrator: FlowNarrator { FlowNarrator(style: output.style, verbose: settings.verbose) }
+
     /// The control API: of a daemon where one runs, else in this process.
     func control() async throws(CommandFailure) -> ControlClient { try await connector.control() }
 
@@ -27,5 +30,5 @@ protocol Connector: Sendable {
     /// Any API of ours at a URL.
     func remote(_ url: String) throws(CommandFailure) -> ControlClient
     /// The reference IdPs of a process that is no daemon (`understudy idp serve`), where one runs.
-    func lonelyIdPs() -> [ReadyFile.IdP]
+    func lonelyIdPs() -> [ServedIdP]
 }

@@ -79,7 +79,7 @@ extension CommandFailure {
         case "unreachable": .unavailable
         case "host_not_allowed", "misdirected": .configuration
         case "internal", "method_not_allowed": .internalError
-        default: status >= 500 ? .unavailable : .failed
+        default: status == 422 ? .badInput : status >= 500 && code.hasPrefix("status_") ? .unavailable : .failed
         }
     }
 }

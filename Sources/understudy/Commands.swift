@@ -2,7 +2,8 @@
 enum Commands {
     /// The table, in the order help lists it.
     static let table = CommandTable(
-        commands: DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec]
+        commands: [DemoCommand.spec, ServeCommand.spec]
+            + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec]
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs
             + [EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec])
 }

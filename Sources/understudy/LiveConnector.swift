@@ -8,6 +8,10 @@ struct LiveConnector: Connector {
     private let output: Output
     private let client: HTTPClient
 
+    /// A daemon that starts holds the directory before it is ready: how often to look again, and how long to pause.
+    private static let looks = 100
+    private static let pauseNanoseconds: UInt64 = 50_000_000
+
     init(_ settings: Settings, _ output: Output) {
         self.settings = settings
         self.output = output
@@ -15,24 +19,49 @@ struct LiveConnector: Connector {
     }
 
     func control() async throws(CommandFailure) -> ControlClient {
-        try await daemon()
+        if settings.controlURL != nil { return try await daemon() }
+        for _ in 0..<Self.looks {
+            if let daemon = try await runningDaemon() { return daemon }
+            do throws(CommandFailure) {
+                return ControlClient(try Phone.forCommand(settings))
+            } catch {
+                guard error.code == "state_in_use" else { throw error }
+            }
+            try? await Task.sleep(nanoseconds: Self.pauseNanoseconds)
+        }
+        return ControlClient(try Phone.forCommand(settings))
     }
 
     func daemon() async throws(CommandFailure) -> ControlClient {
-        if let url = settings.controlURL { return try remote(url) }
+        if let url = settings.controlURL {
+            warnAboutNetworkOptions(url)
+            return try remote(url)
+        }
         guard let daemon = try await runningDaemon() else { throw .noDaemon(state: settings.stateDirectory) }
         return daemon
     }
 
     func remote(_ url: String) throws(CommandFailure) -> ControlClient { ControlClient(try port(url)) }
 
-    func lonelyIdPs() -> [ReadyFile.IdP] { ReadyFile.read(at: settings.stateDirectory + "/idps.json")?.idps ?? [] }
+    func lonelyIdPs() -> [ServedIdP] {
+        guard let ready = ReadyFile.read(at: settings.idpReadyFile), ready.isFromRunningProcess else { return [] }
+        return ready.idps
+    }
 
     /// The daemon of the state directory, where one answers; a ready file left by one that was killed is none.
     private func runningDaemon() async throws(CommandFailure) -> ControlClient? {
         guard let url = ReadyFile.read(at: settings.readyFile)?.control else { return nil }
         let port = try port(url)
-        return await port.isAlive() ? ControlClient(port) : nil
+        guard await port.isAlive() else { return nil }
+        warnAboutNetworkOptions(url)
+        return ControlClient(port)
+    }
+
+    /// Options that say how calls leave the process say nothing to a daemon that makes them.
+    private func warnAboutNetworkOptions(_ url: String) {
+        for name in settings.networkFlags {
+            output.note("understudy: --\(name) does nothing here: the daemon at \(url) makes the calls")
+        }
     }
 
     private func port(_ url: String) throws(CommandFailure) -> RemoteControl {

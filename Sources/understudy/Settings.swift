@@ -12,9 +12,14 @@ struct Settings: Sendable, Equatable {
     var network = NetworkSettings()
     /// What makes ids and keys repeatable.
     var seed: String?
+    /// The options about calls that were given on the command line itself.
+    var networkFlags: [String] = []
 
     /// The daemon's ready file, unless `serve` was told another place.
     var readyFile: String { stateDirectory + "/daemon.json" }
+
+    /// The ready file of reference IdPs without a phone.
+    var idpReadyFile: String { stateDirectory + "/idps.json" }
 
     /// Reads the settings out of a command line that was understood.
     init(_ parsed: ParsedArguments, environment: [String: String]) throws(CommandFailure) {
@@ -27,6 +32,7 @@ struct Settings: Sendable, Equatable {
         verbose = parsed.has("verbose")
         controlURL = parsed["control"]
         seed = parsed["seed"]
+        networkFlags = GlobalOptions.network.filter(parsed.given.contains)
         network.allowedHosts = parsed.all("allow-host")
         network.caFile = parsed["ca-file"]
         network.localAddress = parsed["local-address"]

@@ -81,7 +81,7 @@ public struct ControlRefusal: Sendable, Equatable {
     public init(status: Int, document: JSON) {
         self.status = status
         let type = document["type"]?.string?.split(separator: ":").last.map(String.init)
-        code = document["code"]?.string ?? document["rule"]?.string ?? type ?? "status_\(status)"
+        code = document["code"]?.string ?? type ?? "status_\(status)"
         detail = document["detail"]?.string ?? document["title"]?.string ?? "answered \(status)"
         field = document["field"]?.string
         rule = document["rule"]?.string

@@ -1,30 +1,8 @@
 public import Encoding
+internal import Glibc
 
 /// Where a running daemon and its reference IdPs answer, as the daemon writes it down when it is ready.
 public struct ReadyFile: Sendable, Equatable {
-    /// One reference IdP of the process.
-    public struct IdP: Sendable, Equatable {
-        /// The system it stands for, such as `sensecrypt`.
-        public let system: String
-        /// The origin of its issuers.
-        public let origin: String
-        /// The origin of its resource API.
-        public let api: String
-        /// The URL of its management API.
-        public let management: String
-        /// Its issuers.
-        public let issuers: [String]
-
-        /// Describes a reference IdP.
-        public init(system: String, origin: String, api: String, management: String, issuers: [String]) {
-            self.system = system
-            self.origin = origin
-            self.api = api
-            self.management = management
-            self.issuers = issuers
-        }
-    }
-
     /// The control API's URL; nil for a process that runs reference IdPs only.
     public let control: String?
     /// The process.
@@ -32,10 +10,10 @@ public struct ReadyFile: Sendable, Equatable {
     /// The program's version.
     public let version: String
     /// The reference IdPs.
-    public let idps: [IdP]
+    public let idps: [ServedIdP]
 
     /// Describes a process that is ready.
-    public init(control: String?, pid: Int, version: String, idps: [IdP]) {
+    public init(control: String?, pid: Int, version: String, idps: [ServedIdP]) {
         self.control = control
         self.pid = pid
         self.version = version
@@ -58,7 +36,7 @@ extension ReadyFile {
         guard let pid = json["pid"]?.int, let idps = json["idps"]?.array else { return nil }
         self.init(
             control: json["control"]?.string, pid: Int(pid), version: json["version"]?.string ?? "",
-            idps: idps.compactMap(IdP.init))
+            idps: idps.compactMap(ServedIdP.init))
     }
 
     /// Reads the file at a path; nil where there is none or it is not a ready file.
@@ -71,24 +49,24 @@ extension ReadyFile {
     public func write(to path: String) throws(PrivateFileError) {
         try PrivateFile.write(json.serialized() + [UInt8(ascii: "\n")], to: path)
     }
-}
 
-extension ReadyFile.IdP {
-    /// The member of the file's `idps`, and of the control API's `/v1/idps`.
-    public var json: JSON {
-        [
-            "system": .string(system), "origin": .string(origin), "api": .string(api),
-            "management": .string(management), "issuers": .array(issuers.map(JSON.string)),
-        ]
+    /// Removes the file, unless another process has written its own there since.
+    public func remove(from path: String) {
+        if ReadyFile.read(at: path)?.pid == pid { unlink(path) }
     }
 
-    /// Reads such a member; nil where it lacks something.
+    /// Whether the process that wrote the file still runs.
+    public var isFromRunningProcess: Bool {
+        kill(pid_t(truncatingIfNeeded: pid), 0) == 0 || errno == EPERM
+    }
+}
+
+extension ServedIdP {
+    /// Reads an IdP as the ready file and the control API show it; nil where the document lacks something.
     public init?(_ json: JSON) {
         guard let system = json["system"]?.string, let origin = json["origin"]?.string,
-            let management = json["management"]?.string
+            let api = json["api"]?.string, let issuers = json["issuers"]?.array
         else { return nil }
-        self.init(
-            system: system, origin: origin, api: json["api"]?.string ?? "", management: management,
-            issuers: (json["issuers"]?.array ?? []).compactMap(\.string))
+        self.init(system: system, origin: origin, api: api, issuers: issuers.compactMap(\.string))
     }
 }

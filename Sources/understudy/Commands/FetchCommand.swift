@@ -45,6 +45,12 @@ enum FetchCommand {
     }
 
     private static func tell(_ fetched: JSON, _ status: Int64, _ output: Output) {
+        for attempt in (fetched["attempts"]?.array ?? []).dropLast() {
+            let why = (attempt["repeated"] ?? attempt["why"]).map { " (\($0.shown))" } ?? ""
+            output.note("first answered \(attempt.shown("status"))\(why), tried again")
+        }
+        let authorized = fetched.holds("authorized") ? "" : ", without a session"
+        output.note("\(fetched.shown("method")) \(fetched.shown("url")): \(status)\(authorized)")
         if output.isJSON {
             output.document(fetched)
         } else if let text = fetched["body_base64url"]?.string, let bytes = try? Base64URL.decode(text) {
@@ -52,11 +58,5 @@ enum FetchCommand {
         } else if let text = fetched["body"]?.string {
             output.bytes(Array(text.utf8))
         }
-        for attempt in (fetched["attempts"]?.array ?? []).dropLast() {
-            let why = (attempt["repeated"] ?? attempt["why"]).map { " (\($0.shown))" } ?? ""
-            output.note("first answered \(attempt.shown("status"))\(why), tried again")
-        }
-        let authorized = fetched.holds("authorized") ? "" : ", without a session"
-        output.note("\(fetched.shown("method")) \(fetched.shown("url")): \(status)\(authorized)")
     }
 }

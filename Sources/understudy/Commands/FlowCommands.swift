@@ -34,7 +34,7 @@ enum FlowCommands {
         let rows = (found["flows"]?.array ?? []).map { flow in
             [
                 flow.shown("id"), flow.shown("device"), flow.shown("state"), flow["result"]?.shown ?? "-",
-                flow["reason"]?.shown ?? "-", flow.shown("issuer"),
+                (flow["reason"] ?? flow["cause"])?.shown ?? "-", flow.shown("issuer"),
             ]
         }
         context.output.result(
@@ -57,7 +57,7 @@ enum FlowCommands {
 
     private static func lines(_ flow: JSON, _ context: CommandContext) -> [String] {
         let style = context.output.style
-        var narrator = FlowNarrator(style: style, verbose: context.settings.verbose)
+        var narrator = context.narrator
         let steps = (flow["steps"]?.array ?? []).flatMap { narrator.lines($0) }
         let head = [
             "flow \(flow.shown("id")) of \(flow.shown("device")): \(flow.shown("client_id")) at \(flow.shown("issuer"))"
@@ -74,7 +74,7 @@ enum FlowCommands {
         let before = try await calling { () throws(ControlFailure) in try await control.get(path) }
         let known = (before["steps"]?.array ?? []).compactMap { $0["n"]?.int }.max() ?? 0
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path + "/retry") }
-        let follower = FlowFollower(control: control, output: context.output, verbose: context.settings.verbose)
+        let follower = FlowFollower(control: control, output: context.output, narrator: context.narrator)
         let end = try await follower.follow(flow, after: known, showTokens: parsed.has("show-tokens"))
         return FlowEnding.tell(end, context.output)
     }

@@ -5,8 +5,8 @@ import Encoding
 struct FlowFollower {
     let control: ControlClient
     let output: Output
-    /// Whether to explain each step, with what it proved.
-    let verbose: Bool
+    /// Who tells the steps.
+    let narrator: FlowNarrator
 
     /// How long the API may hold an answer back, in seconds.
     private static let patience = "30"
@@ -17,7 +17,7 @@ struct FlowFollower {
     /// - Returns: the flow as it rests: ended, or parked.
     func follow(_ flow: JSON, after known: Int64 = 0, showTokens: Bool) async throws(CommandFailure) -> JSON {
         guard let id = flow["id"]?.string else { throw .unexpectedAnswer("flow id") }
-        var narrator = FlowNarrator(style: output.style, verbose: verbose)
+        var narrator = narrator
         var current = flow
         var seen = known
         var askedForScan = false
@@ -60,7 +60,7 @@ enum FlowEnding {
             ending["session"] = flow["session"]
         case "parked":
             ending["flow"] = flow["id"]
-            ending["cause"] = flow["reason"]
+            ending["cause"] = flow["cause"]
             ending["message"] = flow["message"]
         default:
             ending["reason"] = flow["reason"] ?? .null
@@ -79,7 +79,7 @@ enum FlowEnding {
             return DeviceLines.session(flow["session"] ?? .null) + [style.good("signed in")]
         case "parked":
             return [
-                style.bad("parked: \(flow.shown("reason"))") + message,
+                style.bad("parked: \(flow.shown("cause"))") + message,
                 "go on with: understudy flow retry \(id)", "or give up: understudy flow cancel \(id)",
             ]
         default:

@@ -30,6 +30,7 @@ enum IdPCommands {
             arguments: [ArgumentSpec(name: "NAME=VALUE", optional: true, repeats: true, help: "what to change")],
             options: [issuer], action: policy),
         CommandSpec("idp reset", "put an IdP back to its seed", options: [issuer], action: reset),
+        IdPServeCommand.spec,
     ]
 
     private static let issuer = OptionSpec.one(
@@ -134,7 +135,7 @@ enum IdPCommands {
             guard parts.count == 2 else { throw .usage("idp policy: '\(text)' is not NAME=VALUE", of: parsed) }
             changes[parts[0]] = (try? JSON(parsing: Array(parts[1].utf8))) ?? .string(parts[1])
         }
-        let body = changes.count > 0 ? JSON.object(changes) : nil
+        let body: JSON? = changes.count > 0 ? .object(changes) : .none
         let tenant = try await ManagedTenant.find(parsed["issuer"], context)
         let path = tenant.path + "/policy"
         let found = try await calling { () throws(ControlFailure) in

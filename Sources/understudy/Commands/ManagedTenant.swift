@@ -33,12 +33,12 @@ struct ManagedTenant: Sendable {
     }
 
     /// The reference IdPs of the daemon, else those of `understudy idp serve`.
-    static func running(_ context: CommandContext) async throws(CommandFailure) -> [ReadyFile.IdP] {
+    static func running(_ context: CommandContext) async throws(CommandFailure) -> [ServedIdP] {
         let lonely = context.connector.lonelyIdPs()
         do throws(CommandFailure) {
             let daemon = try await context.daemon()
             let document = try await calling { () throws(ControlFailure) in try await daemon.get("/v1/idps") }
-            return document.records("idps").compactMap(ReadyFile.IdP.init) + lonely
+            return document.records("idps").compactMap(ServedIdP.init) + lonely
         } catch {
             if !lonely.isEmpty { return lonely }
             throw error

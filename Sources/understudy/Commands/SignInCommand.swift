@@ -1,5 +1,6 @@
 import Control
 import Encoding
+import SignIn
 
 /// `understudy signin`: one sign-in from its first call to its end.
 enum SignInCommand {
@@ -18,7 +19,8 @@ enum SignInCommand {
             .flag("show-tokens", help: "print the tokens themselves"),
         ],
         notes: [
-            "calls: discovery, start, face-token, attempt, completion, token, abort, revocation",
+            "faults: drop, lose-reply, status-400 to status-599; at: "
+                + Call.Purpose.allCases.map(\.rawValue).joined(separator: ", "),
             "exit code 0: signed in; 1: failed, or parked with the command to go on with",
         ], action: run)
 
@@ -37,7 +39,7 @@ enum SignInCommand {
         let path = Path.device(parsed.required("device")) + "/flows"
         let control = try await context.control()
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path, .object(body)) }
-        let follower = FlowFollower(control: control, output: context.output, verbose: context.settings.verbose)
+        let follower = FlowFollower(control: control, output: context.output, narrator: context.narrator)
         let end = try await follower.follow(flow, showTokens: parsed.has("show-tokens"))
         return FlowEnding.tell(end, context.output)
     }

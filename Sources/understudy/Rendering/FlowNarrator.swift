@@ -7,8 +7,9 @@ struct FlowNarrator {
     let style: Style
     let verbose: Bool
     /// What more is known of a call than its step tells; nil for nothing.
-    var evidence: CallEvidence?
+    let evidence: CallEvidence?
     private var lastError: String?
+    private var explained: Set<String> = []
 
     /// Begins a story.
     init(style: Style = .plain, verbose: Bool = false, evidence: CallEvidence? = nil) {
@@ -33,7 +34,7 @@ struct FlowNarrator {
         var remarks: [String] = []
         if let left = step["attempts_left"]?.int { remarks.append("\(left) attempt\(left == 1 ? "" : "s") left") }
         if let outcome = step["outcome"] { remarks.append("last scan: \(outcome.shown)") }
-        if let reason = step["reason"] { remarks.append(reason.shown) }
+        if let reason = step["reason"] ?? step["cause"] { remarks.append(reason.shown) }
         let line = style.strong(step.shown("state"))
         return remarks.isEmpty ? line : "\(line) (\(remarks.joined(separator: "; ")))"
     }
@@ -64,12 +65,12 @@ struct FlowNarrator {
         let head = "  \(name)  \(step.shown("method")) \(Self.path(step.shown("url")))"
         guard verbose else { return ["\(head)  \(answer(step))"] }
         var lines = [head]
-        for proof in step["proved"]?.array ?? [] { lines += self.proof(proof, answering: lastError) }
+        for proof in step["proved"]?.array ?? [] { lines += self.proof(proof) }
         let known = evidence?.consume(step)
-        for line in known?.proved ?? [] { lines.append(row("proved", line)) }
-        lines.append(row(step["lost"] == nil ? "answered" : "lost", answer(step)))
-        if let why = Meaning.of(error: step["error"]?.string) { lines.append(row("", why)) }
-        for line in known?.got ?? [] { lines.append(row("got", line)) }
+        for line in known?.proved ?? [] { lines += row("proved", line) }
+        lines += row(step["lost"] == nil ? "answered" : "lost", answer(step))
+        if let why = Meaning.of(error: step["error"]?.string) { lines += row("", why) }
+        for (index, line) in (known?.got ?? []).enumerated() { lines += row(index == 0 ? "got" : "", line) }
         return lines
     }
 
@@ -81,26 +82,36 @@ struct FlowNarrator {
         return "\(style.bad("\(status) \(error.shown)"))\(description)"
     }
 
-    /// A signed proof: where it stood, whose key made it, and the claims that tie it to this sign-in.
-    private func proof(_ proof: JSON, answering challenge: String?) -> [String] {
+    /// A signed proof: where it stood, whose key made it, and its claims; what a claim ties the proof to is
+    /// said the first time.
+    private mutating func proof(_ proof: JSON) -> [String] {
         let place = proof["header"].map { "\($0.shown) header" } ?? "\(proof.shown("body")) in the body"
-        let claims = proof["claims"]?.object?.members ?? []
-        let signer = "\(place), signed by the \(proof.shown("by")) \(proof.shown("kid"))"
-        let plain = claims.filter { Meaning.of(claim: $0.name) == nil }
-        var lines = [row("proved", signer)]
-        if !plain.isEmpty {
-            lines.append(row("", plain.map { "\(Display.safe($0.name)) \($0.value.shown)" }.joined(separator: ", ")))
+        var lines = row("proved", "\(place), signed by the \(proof.shown("by")) \(proof.shown("kid"))")
+        var plain: [String] = []
+        var meanings: [String] = []
+        for claim in proof["claims"]?.object?.members ?? [] {
+            let text = "\(Display.safe(claim.name)) \(Shortened.text(claim.value.shown))"
+            let meaning = meaning(of: claim.name)
+            if let meaning { meanings.append("\(text): \(meaning)") } else { plain.append(text) }
         }
-        for claim in claims {
-            guard var meaning = Meaning.of(claim: claim.name) else { continue }
-            if claim.name == "nonce", challenge == "use_dpop_nonce" { meaning = "the nonce the server just asked for" }
-            lines.append(row("", "\(claim.name) \(claim.value.shown): \(meaning)"))
-        }
+        if !plain.isEmpty { lines += row("", plain.joined(separator: ", ")) }
+        for meaning in meanings { lines += row("", meaning) }
         return lines
     }
 
-    private func row(_ label: String, _ text: String) -> String {
-        "    " + style.faint(label) + String(repeating: " ", count: max(0, 10 - label.count)) + text
+    private mutating func meaning(of claim: String) -> String? {
+        if claim == "nonce", lastError == "use_dpop_nonce" { return "the nonce the server just asked for" }
+        guard let meaning = Meaning.of(claim: claim), explained.insert(claim).inserted else { return nil }
+        return meaning
+    }
+
+    /// A labelled text, wrapped at commas where it is long.
+    private func row(_ label: String, _ text: String) -> [String] {
+        let wrapped = Shortened.wrap(text, to: 100)
+        return wrapped.enumerated().map { index, line in
+            guard index == 0 else { return String(repeating: " ", count: 16) + line }
+            return "    " + style.faint(label) + String(repeating: " ", count: max(0, 10 - label.count)) + line
+        }
     }
 
     /// The path of a URL, for lines that a person skims.
@@ -110,12 +121,38 @@ struct FlowNarrator {
     }
 }
 
+/// Long values for people: enough of them to tell one from another.
+enum Shortened {
+    /// Values up to this length stay whole.
+    private static let longest = 16
+
+    /// A hash, a nonce or the like by its beginning; URLs, addresses, words and sentences stay whole.
+    static func text(_ value: String) -> String {
+        let isRandom = value.contains { $0.isNumber || $0.isUppercase } && !value.contains { ":@ ".contains($0) }
+        return value.count > longest && isRandom ? value.prefix(12) + "…" : value
+    }
+
+    /// A line divided at commas so that the parts fit a width; what stands between two commas stays whole.
+    static func wrap(_ text: String, to width: Int) -> [String] {
+        var lines: [String] = []
+        for part in text.split(separator: ", ", omittingEmptySubsequences: false) {
+            if let last = lines.last, last.count + part.count + 2 <= width {
+                lines[lines.count - 1] += ", " + part
+            } else {
+                if !lines.isEmpty { lines[lines.count - 1] += "," }
+                lines.append(String(part))
+            }
+        }
+        return lines
+    }
+}
+
 /// What claims and errors are for, in a few words.
 enum Meaning {
     /// What a claim ties its proof to; nil for claims that speak for themselves.
     static func of(claim name: String) -> String? {
         switch name {
-        case "ash": "the hash of auth_session: this sign-in session"
+        case "ash": "the hash of auth_session: this sign-in session and no other"
         case "cer": "this ceremony"
         case "chl": "the challenge of this ceremony"
         case "jkt": "the install's DPoP key, which opened the session"

@@ -1,0 +1,54 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// The order to stop, from a signal or from the control API: the first one drains, a second signal quits.
+final class StopSignal: Sendable {
+    private struct State {
+        var isGiven = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Gives the order.
+    ///
+    /// - Returns: whether this was the first time.
+    @discardableResult
+    func give() -> Bool {
+        let (first, waiting) = state.withLock { state in
+            defer {
+                state.isGiven = true
+                state.waiting = []
+            }
+            return (!state.isGiven, state.waiting)
+        }
+        waiting.forEach { $0.resume() }
+        return first
+    }
+
+    /// Waits for the order.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let given = state.withLock { state in
+                if !state.isGiven { state.waiting.append(continuation) }
+                return state.isGiven
+            }
+            if given { continuation.resume() }
+        }
+    }
+
+    /// Takes SIGTERM and SIGINT as the order, for as long as the process runs; a second one ends it at once.
+    func listenToSignals() {
+        for number in [SIGTERM, SIGINT] {
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler {
+                guard self.give() else { _exit(128 + number) }
+            }
+            source.resume()
+            // The source lives as long as the process does.
+            _ = Unmanaged.passRetained(source as AnyObject)
+        }
+    }
+}
