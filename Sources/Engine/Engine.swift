@@ -56,6 +56,16 @@ public final class Engine: Sendable {
         return resumed
     }
 
+    /// Waits until no exchange is under way, those nobody else waits for included: aborts, revocations.
+    ///
+    /// A process that is about to end calls this first. Gives up after `milliseconds`.
+    public func settle(within milliseconds: Int) async {
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        while !world.underWay.isNone, ContinuousClock.now < end {
+            guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
+        }
+    }
+
     /// Ends the engine's connections.
     public func close() { world.network.client.close() }
 

@@ -29,6 +29,8 @@ protocol Connector: Sendable {
     func daemon() async throws(CommandFailure) -> ControlClient
     /// Any API of ours at a URL.
     func remote(_ url: String) throws(CommandFailure) -> ControlClient
+    /// Lets what was begun in this process come to its end; called when the command is done.
+    func finish() async
     /// The reference IdPs of a process that is no daemon (`understudy idp serve`), where one runs.
     func lonelyIdPs() -> [ServedIdP]
 }

@@ -94,3 +94,16 @@ func calling<Value>(
         throw CommandFailure(error)
     }
 }
+
+extension CommandFailure {
+    /// Keeps what asynchronous work comes to.
+    static func caught<Value>(
+        _ work: () async throws(CommandFailure) -> Value
+    ) async -> Result<Value, CommandFailure> {
+        do throws(CommandFailure) {
+            return .success(try await work())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,16 +1,21 @@
 import Control
 import Encoding
+import Engine
+import Synchronization
 import Transport
 
 /// Finds daemons by their ready file, and asks them whether they live.
-struct LiveConnector: Connector {
+final class LiveConnector: Connector {
     private let settings: Settings
     private let output: Output
     private let client: HTTPClient
+    private let phone = Mutex<Phone?>(nil)
 
     /// A daemon that starts holds the directory before it is ready: how often to look again, and how long to pause.
     private static let looks = 100
     private static let pauseNanoseconds: UInt64 = 50_000_000
+    /// How long a command waits for aborts and revocations nobody asked it about.
+    private static let settleMilliseconds = 5000
 
     init(_ settings: Settings, _ output: Output) {
         self.settings = settings
@@ -23,13 +28,24 @@ struct LiveConnector: Connector {
         for _ in 0..<Self.looks {
             if let daemon = try await runningDaemon() { return daemon }
             do throws(CommandFailure) {
-                return ControlClient(try Phone.forCommand(settings))
+                return try local()
             } catch {
                 guard error.code == "state_in_use" else { throw error }
             }
             try? await Task.sleep(nanoseconds: Self.pauseNanoseconds)
         }
-        return ControlClient(try Phone.forCommand(settings))
+        return try local()
+    }
+
+    /// The control API in this process.
+    private func local() throws(CommandFailure) -> ControlClient {
+        let opened = try Phone.forCommand(settings)
+        phone.withLock { $0 = opened }
+        return ControlClient(opened)
+    }
+
+    func finish() async {
+        await phone.withLock { $0 }?.engine.settle(within: Self.settleMilliseconds)
     }
 
     func daemon() async throws(CommandFailure) -> ControlClient {

@@ -30,10 +30,14 @@ struct Program: Sendable {
         warnAboutUnknownVariables(output)
         do throws(CommandFailure) {
             let settings = try Settings(parsed, environment: environment)
+            let connector = makeConnector(settings, output)
             let context = CommandContext(
-                settings: settings, output: output, connector: makeConnector(settings, output),
-                environment: environment)
-            return try await parsed.command.action(parsed, context)
+                settings: settings, output: output, connector: connector, environment: environment)
+            let result = await CommandFailure.caught { () async throws(CommandFailure) in
+                try await parsed.command.action(parsed, context)
+            }
+            await connector.finish()
+            return try result.get()
         } catch {
             if output.isJSON { output.document(error.json) }
             error.lines.forEach { output.note($0) }

@@ -41,9 +41,12 @@ extension DeviceActor {
         let fault = flows[flowID]?.faults.take(for: call.purpose)
         if let fault { flows[flowID]?.note(.fault(name: fault.name, call: call.purpose)) }
         let network = world.network
+        let underWay = world.underWay
+        underWay.begin()
         track(
             effect, flow: flowID,
             Task {
+                defer { underWay.end() }
                 let start = ContinuousClock.now
                 let result = await Self.exchange(sent.request, fault: fault?.kind, over: network)
                 let spent = ContinuousClock.now - start

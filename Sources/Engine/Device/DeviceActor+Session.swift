@@ -42,7 +42,11 @@ extension DeviceActor {
             url: url, method: "POST",
             fields: HTTPFields([("Content-Type", "application/x-www-form-urlencoded")]), body: form.encoded(),
             timeoutMilliseconds: world.callTimeout)
-        let network = world.network
-        Task { _ = try? await network.send(request) }
+        let (network, underWay) = (world.network, world.underWay)
+        underWay.begin()
+        Task {
+            defer { underWay.end() }
+            _ = try? await network.send(request)
+        }
     }
 }

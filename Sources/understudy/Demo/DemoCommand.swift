@@ -92,6 +92,7 @@ private struct Demo: Sendable {
 
     /// Clears the stage.
     func end() async {
+        await phone.engine.settle(within: 2000)
         phone.engine.close()
         web.close()
         await idp.shutdown()
@@ -186,18 +187,5 @@ private struct Demo: Sendable {
     private func act(_ title: String) {
         output.say("")
         output.say(output.style.strong(title))
-    }
-}
-
-extension CommandFailure {
-    /// Keeps what asynchronous work comes to.
-    fileprivate static func caught<Value>(
-        _ work: () async throws(CommandFailure) -> Value
-    ) async -> Result<Value, CommandFailure> {
-        do throws(CommandFailure) {
-            return .success(try await work())
-        } catch {
-            return .failure(error)
-        }
     }
 }

@@ -49,6 +49,7 @@ enum ServeCommand {
         ready.remove(from: path)
         await control.shutdown()
         for idp in idps { await idp.shutdown() }
+        await phone.engine.settle(within: 2000)
         phone.engine.close()
         return .done
     }
