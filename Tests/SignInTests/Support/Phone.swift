@@ -56,7 +56,7 @@ struct Phone: Sendable {
             ("revocation_endpoint", "https://acme.idp.example/oauth2/revoke"),
             ("device_ceremony_endpoint", "https://acme.idp.example/device-ceremony"),
         ])
-        for (name, value) in changes { document[name] = value == .null ? nil : value }
+        for (name, value) in changes { document[name] = value == .null ? JSON?.none : value }
         return document
     }
 

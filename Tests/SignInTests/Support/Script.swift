@@ -9,6 +9,8 @@ import Testing
 struct Script {
     private(set) var flow: SenseCryptSignIn
     private(set) var effects: [Effect] = []
+    /// The effects nothing has answered yet.
+    private(set) var open: [Effect] = []
     /// The effects of the last event.
     private(set) var last: [Effect] = []
     var now = Phone.now
@@ -37,6 +39,8 @@ struct Script {
         try #require(others == last)
         try #require(twin == flow)
         effects += last
+        open.removeAll { $0.id == event.effect }
+        open += last
         return names
     }
 
@@ -52,6 +56,7 @@ struct Script {
         flow = try stored(flow)
         last = flow.resume(at: now)
         effects += last
+        open = last
         return names
     }
 
@@ -90,10 +95,8 @@ struct Script {
     /// Answers everything well until the flow is finished.
     mutating func finish() throws {
         for _ in 0..<100 where !flow.isFinished {
-            let open = last
-            for effect in open {
-                if let event = try GoodWorld.answer(to: effect) { try send(event) }
-            }
+            let effect = try #require(open.first)
+            try send(try #require(try GoodWorld.answer(to: effect)))
         }
         try #require(flow.isFinished)
     }
