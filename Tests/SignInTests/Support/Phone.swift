@@ -60,6 +60,10 @@ struct Phone: Sendable {
         return document
     }
 
+    static let goodMetadata: ServerMetadata = {
+        do { return try serverMetadata() } catch { preconditionFailure("the fixture cannot be made: \(error)") }
+    }()
+
     static func serverMetadata(_ changes: [String: JSON] = [:]) throws -> ServerMetadata {
         try ServerMetadata(members: AnswerMembers(metadata(changes)), issuer: issuer, allowPlainHTTPOnLoopback: false)
     }

@@ -67,6 +67,18 @@ enum Replies {
             key: Phone.shared.server, nonce: .rfc6979)
     }
 
+    /// The good answer of a token endpoint, made once since signing takes time.
+    static let goodTokens: CallResponse = {
+        do { return try tokens() } catch { preconditionFailure("the fixture cannot be made: \(error)") }
+    }()
+
+    /// An answer whose tokens are not bound.
+    static let bearerTokens: CallResponse = {
+        do { return try tokens(["token_type": "Bearer"]) } catch {
+            preconditionFailure("the fixture cannot be made: \(error)")
+        }
+    }()
+
     static func tokens(_ changes: [String: JSON] = [:]) throws -> CallResponse {
         var body = JSONObject([
             ("access_token", .string(try accessToken())), ("token_type", "DPoP"), ("expires_in", 300),
