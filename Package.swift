@@ -78,7 +78,7 @@ let package = Package(
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
                 "ReferenceIdP", "Control", "Profiles",
             ]),
-        tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "JOSE", "HTTP", "Control"]),
+        tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "HTTP", "Transport", "Engine", "Control"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
-import Foundation
+import FoundationEssentials
+import Glibc
 
 let program = Program(
     environment: ProcessInfo.processInfo.environment,

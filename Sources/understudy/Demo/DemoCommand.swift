@@ -19,6 +19,8 @@ enum DemoCommand {
     private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
+        // Before anything else, since a person who asked for a trace and gets none has wasted a run.
+        if let trace = parsed["trace"] { try Transcript.write([], to: trace) }
         let demo = try await Demo.start(context)
         let outcome = await CommandFailure.caught { () async throws(CommandFailure) in try await demo.play() }
         await demo.end()
