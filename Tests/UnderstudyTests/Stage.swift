@@ -58,7 +58,7 @@ final class Captured: Sendable {
 
 /// A phone and a reference IdP in this process, on ports of loopback, with nothing kept.
 final class Stage: Connector {
-    let idp: HostedIdP
+    let idp: IdPService
     private let phone: Phone
     private let client = HTTPClient(ClientConfiguration(proxy: .none))
 
@@ -67,11 +67,12 @@ final class Stage: Connector {
     var runner: CommandRunner { CommandRunner(connector: self) }
 
     static func open() async throws -> Stage {
-        let plan = HostedIdP.Plan(system: "sensecrypt", number: 1, port: 0, bind: "127.0.0.1", entropy: .system)
-        return Stage(idp: try await HostedIdP.start(plan, store: nil), phone: try Phone.inMemory(EngineSettings()))
+        Stage(
+            idp: try await HostedIdP.start(HostedIdP.Plan(), store: nil),
+            phone: try Phone.inMemory(EngineSettings()))
     }
 
-    private init(idp: HostedIdP, phone: Phone) {
+    private init(idp: IdPService, phone: Phone) {
         self.idp = idp
         self.phone = phone
         phone.api.add(idp.served)

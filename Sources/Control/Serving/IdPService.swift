@@ -88,8 +88,7 @@ public final class IdPService: Sendable {
     }
 
     private static func origin(of server: HTTPServer) -> String {
-        let host = server.host.contains(":") ? "[\(server.host)]" : server.host
-        return "http://\(host):\(server.port)"
+        AdvertisedAddress.origin(host: server.host, port: server.port)
     }
 
     private init(idp: ReferenceIdPServer, issuers: HTTPServer, api: HTTPServer) {

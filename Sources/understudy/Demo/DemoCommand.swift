@@ -44,7 +44,7 @@ private struct Demo: Sendable {
 
     let log: ExchangeLog
     private let context: CommandContext
-    private let idp: HostedIdP
+    private let idp: IdPService
     private let phone: Phone
     private let control: ControlClient
     private let web: HTTPClient
@@ -59,8 +59,7 @@ private struct Demo: Sendable {
         func entropy(_ stretch: String) -> Entropy {
             seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
         }
-        let plan = HostedIdP.Plan(
-            system: "sensecrypt", number: 1, port: 0, bind: "127.0.0.1", entropy: entropy("demo idp"))
+        let plan = HostedIdP.Plan(entropy: entropy("demo idp"))
         var settings = EngineSettings()
         settings.client = ClientConfiguration(proxy: .none)
         settings.entropy = entropy("demo phone")

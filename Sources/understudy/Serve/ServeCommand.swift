@@ -102,10 +102,10 @@ enum ServeOptions {
     /// Starts the reference IdPs that were asked for, two ports each.
     static func startIdPs(
         _ parsed: ParsedArguments, _ settings: Settings, store: Store?, standard: [String] = []
-    ) async throws(CommandFailure) -> [HostedIdP] {
+    ) async throws(CommandFailure) -> [IdPService] {
         let systems = parsed["idp"] == nil ? standard : parsed.all("idp")
         let first = parsed.number("idp-port") ?? 7421
-        var idps: [HostedIdP] = []
+        var idps: [IdPService] = []
         for (index, system) in systems.enumerated() {
             let port = first == 0 ? 0 : first + 2 * index
             guard port < 65535 else { throw .badValue("idp-port", "there are no two ports from \(port) on") }
