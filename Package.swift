@@ -56,8 +56,8 @@ let package = Package(
         .executableTarget(
             name: "understudy",
             dependencies: [
-                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "ReferenceIdP",
-                "Store", "Engine", "Control", "Profiles", "CGetopt",
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "SignIn", "ReferenceIdP", "Store", "Engine",
+                "Control", "CGetopt",
             ],
             swiftSettings: houseRules
         ),
