@@ -15,11 +15,14 @@ extension SenseCryptProfile {
     /// test reads it too.
     public static let builtIn: SenseCryptProfile = {
         do {
-            return try SenseCryptProfile(json5: PackageResources.sensecrypt_json5)
+            return try SenseCryptProfile(json5: builtInDocument)
         } catch {
             preconditionFailure("the built-in profile: \(error)")
         }
     }()
+
+    /// The document of ``builtIn`` with its comments: where a profile of one's own begins.
+    public static var builtInDocument: [UInt8] { PackageResources.sensecrypt_json5 }
 
     /// Reads a profile from JSON5 (comments, trailing commas, bare names); members are in snake case.
     ///

@@ -1,10 +1,4 @@
-import FoundationEssentials
-import Glibc
-
-// Hidden: our HTTP alone, for the interoperability tests.
-if CommandLine.arguments.dropFirst().first == "probe" {
-    exit(await Probe.run(Array(CommandLine.arguments.dropFirst(2))))
-}
+import Foundation
 
 let program = Program(
     environment: ProcessInfo.processInfo.environment,

@@ -48,14 +48,14 @@ public final class ReferenceIdPServer: Sendable {
         }
     }
 
-    private struct State: Sendable {
+    struct State: Sendable {
         var idp: SenseCryptIdP
         var entropy: EntropyStream
     }
 
     /// What the IdP was told once.
     public let settings: IdPSettings
-    private let state: Mutex<State>
+    let state: Mutex<State>
     private let keys: SigningKeys
     private let queue: RecordQueue
     private let wallClock: @Sendable () -> Instant
@@ -110,11 +110,6 @@ public final class ReferenceIdPServer: Sendable {
         } catch {
             return failure()
         }
-    }
-
-    /// The issuers there are now, in the order their tenants were made.
-    public var issuers: [String] {
-        state.withLock { state in state.idp.realms.keys.map { settings.issuer($0) } }
     }
 
     /// The server's time.

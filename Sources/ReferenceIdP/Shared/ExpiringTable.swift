@@ -24,6 +24,9 @@ struct ExpiringTable<Key: Hashable & Sendable, Value: Expiring>: Sendable {
     /// How many values are stored, some of them perhaps past their deadline.
     var count: Int { values.count }
 
+    /// How many places are queued, those of removed values included.
+    var queuedKeys: Int { deadlines.count }
+
     /// Everything stored, in no order.
     ///
     /// For dumps: the walk costs as much as there is.

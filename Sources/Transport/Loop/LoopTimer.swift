@@ -72,11 +72,10 @@ struct TimerHeap {
                 idle -= 1
                 continue
             }
-            if due == entry.at {
+            if due <= now {
                 timer.due = nil
                 return timer.action
             }
-            // Moved later. It goes back even when it is due already: others may come before it.
             timer.queued = due
             push(Entry(at: due, timer: timer))
         }
