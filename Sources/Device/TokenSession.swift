@@ -21,10 +21,10 @@ public struct TokenSession: Codable, Sendable, Hashable {
     public var refreshToken: String?
     /// The scopes granted, in the order the server named them.
     public var scope: [String]
-    /// The checked ID-token claims, as JSON text.
-    public var claims: String
+    /// The checked ID-token claims, as JSON text; nil where the server issued no ID token, as plain OAuth does.
+    public var claims: String?
     /// The `sub` of those claims.
-    public var subject: String
+    public var subject: String?
     /// When the sign-in finished, on the device's clock.
     public var createdAt: Instant
     /// Where the session refreshes.
@@ -35,7 +35,7 @@ public struct TokenSession: Codable, Sendable, Hashable {
     /// Makes a session from checked answers of the server.
     public init(
         issuer: String, clientID: String, resource: String?, accessToken: String, expiresAt: Instant,
-        refreshToken: String?, scope: [String], claims: String, subject: String, createdAt: Instant,
+        refreshToken: String?, scope: [String], claims: String?, subject: String?, createdAt: Instant,
         tokenEndpoint: String, revocationEndpoint: String?
     ) {
         self.issuer = issuer
@@ -66,7 +66,7 @@ public struct TokenSession: Codable, Sendable, Hashable {
 extension TokenSession: CustomStringConvertible, CustomReflectable {
     /// Who is signed in where; never a token or a claim.
     public var description: String {
-        "session of \(subject) at \(issuer) for \(clientID), "
+        "session of \(subject ?? "a user without ID token") at \(issuer) for \(clientID), "
             + (refreshToken == nil ? "no refresh token" : "with refresh token")
     }
 

@@ -5,8 +5,11 @@ public import HTTP
 public struct ServerMetadata: Codable, Sendable, Hashable {
     /// The issuer, the same bytes as the one asked.
     public let issuer: String
-    /// Where a first-party sign-in starts and completes (draft-ietf-oauth-first-party-apps section 4).
-    public let authorizationChallengeEndpoint: HTTPURL
+    /// Where a first-party sign-in starts and completes (draft-ietf-oauth-first-party-apps section 4), when the server
+    /// offers one.
+    public let authorizationChallengeEndpoint: HTTPURL?
+    /// Where a sign-in in a browser starts, when the server offers one.
+    public let authorizationEndpoint: HTTPURL?
     /// Where codes and refresh tokens are redeemed.
     public let tokenEndpoint: HTTPURL
     /// Where tokens are revoked (RFC 7009), when the server has such a place.
@@ -15,6 +18,10 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
     public let jwksURI: HTTPURL?
     /// What the signed device ceremony calls are built on (SenseCrypt wire, section 1; assumed).
     public let deviceCeremonyEndpoint: HTTPURL?
+    /// Where clients register themselves (RFC 7591), when the server has such a place.
+    public let registrationEndpoint: HTTPURL?
+    /// Whether every redirect back to the client names the issuer (RFC 9207 section 3).
+    public let redirectsNameIssuer: Bool
 
     /// Reads the answer of a metadata address.
     ///
@@ -33,8 +40,9 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
 
     /// Checks a document that was asked from an issuer; members it does not know are ignored.
     ///
-    /// Throws ``MetadataError``: the issuer cannot be used or is not the document's, a required endpoint is missing,
-    /// an endpoint is no absolute URL or less secure than the issuer, or the server says it supports neither `S256`
+    /// Which of the endpoints a client cannot do without besides the token endpoint is for its flow to say. Throws
+    /// ``MetadataError``: the issuer cannot be used or is not the document's, the token endpoint is missing, an
+    /// endpoint is no absolute URL or less secure than the issuer, or the server says it supports neither `S256`
     /// nor `ES256` proofs.
     public init(
         members: AnswerMembers, issuer: String, allowPlainHTTPOnLoopback: Bool
@@ -44,11 +52,14 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
         try reader.checkIssuer(is: issuer)
         try reader.checkSupport()
         self.issuer = issuer
-        authorizationChallengeEndpoint = try reader.endpoint("authorization_challenge_endpoint")
+        authorizationChallengeEndpoint = try reader.optionalEndpoint("authorization_challenge_endpoint")
+        authorizationEndpoint = try reader.optionalEndpoint("authorization_endpoint")
         tokenEndpoint = try reader.endpoint("token_endpoint")
         revocationEndpoint = try reader.optionalEndpoint("revocation_endpoint")
         jwksURI = try reader.optionalEndpoint("jwks_uri")
         deviceCeremonyEndpoint = try reader.optionalEndpoint("device_ceremony_endpoint")
+        registrationEndpoint = try reader.optionalEndpoint("registration_endpoint")
+        redirectsNameIssuer = try reader.flag("authorization_response_iss_parameter_supported")
     }
 
     /// The two addresses of an issuer's document: OpenID Connect Discovery appends to the issuer, RFC 8414 section
@@ -96,6 +107,12 @@ private struct MetadataReader {
     func endpoint(_ name: String) throws(MetadataError) -> HTTPURL {
         guard let url = try optionalEndpoint(name) else { throw .answer(.missing(member: name)) }
         return url
+    }
+
+    /// A truth value that means no where it is absent.
+    func flag(_ name: String) throws(MetadataError) -> Bool {
+        guard members.object[name] != nil else { return false }
+        do { return try members.bool(name) } catch { throw .answer(error) }
     }
 
     func optionalEndpoint(_ name: String) throws(MetadataError) -> HTTPURL? {

@@ -88,5 +88,19 @@ extension Migration {
                 CREATE INDEX flows_live_by_age ON flows (is_terminal) WHERE is_terminal = 0;
                 CREATE INDEX journal_of_flow ON journal (flow) WHERE flow IS NOT NULL;
                 """),
+        Migration(
+            name: "sessions without an ID token",
+            sql: """
+                CREATE TABLE sessions_new (
+                    sequence INTEGER PRIMARY KEY,
+                    device TEXT NOT NULL UNIQUE REFERENCES devices ON DELETE CASCADE, issuer TEXT NOT NULL,
+                    client_id TEXT NOT NULL, resource TEXT, access_token TEXT NOT NULL, expires_at INTEGER NOT NULL,
+                    refresh_token TEXT, scope TEXT NOT NULL, claims TEXT, subject TEXT,
+                    created_at INTEGER NOT NULL, token_endpoint TEXT NOT NULL, revocation_endpoint TEXT
+                ) STRICT;
+                INSERT INTO sessions_new SELECT * FROM sessions;
+                DROP TABLE sessions;
+                ALTER TABLE sessions_new RENAME TO sessions;
+                """),
     ]
 }

@@ -59,7 +59,7 @@ extension TokenSession {
         [
             .text(issuer), .text(clientID), .textOrNull(resource), .text(accessToken),
             .integer(expiresAt.milliseconds), .textOrNull(refreshToken), .text(scope.joined(separator: " ")),
-            .text(claims), .text(subject), .integer(createdAt.milliseconds), .text(tokenEndpoint),
+            .textOrNull(claims), .textOrNull(subject), .integer(createdAt.milliseconds), .text(tokenEndpoint),
             .textOrNull(revocationEndpoint),
         ]
     }
@@ -68,8 +68,8 @@ extension TokenSession {
         self.init(
             issuer: row.text(0), clientID: row.text(1), resource: row.textOrNil(2), accessToken: row.text(3),
             expiresAt: Instant(milliseconds: row.integer(4)), refreshToken: row.textOrNil(5),
-            scope: row.text(6).split(separator: " ").map(String.init), claims: row.text(7), subject: row.text(8),
-            createdAt: Instant(milliseconds: row.integer(9)), tokenEndpoint: row.text(10),
+            scope: row.text(6).split(separator: " ").map(String.init), claims: row.textOrNil(7),
+            subject: row.textOrNil(8), createdAt: Instant(milliseconds: row.integer(9)), tokenEndpoint: row.text(10),
             revocationEndpoint: row.textOrNil(11))
     }
 }

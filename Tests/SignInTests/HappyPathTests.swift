@@ -134,7 +134,7 @@ import Testing
         #expect(session.expiresAt == Phone.now.adding(seconds: 300))
         #expect(session.createdAt == Phone.now)
         #expect(session.subject == "user-1")
-        #expect(try JSON(parsing: session.claims)["email"] == "ada@acme.example")
+        #expect(try JSON(parsing: #require(session.claims))["email"] == "ada@acme.example")
         #expect(session.tokenEndpoint == "https://acme.idp.example/oauth2/token")
         #expect(session.revocationEndpoint == "https://acme.idp.example/oauth2/revoke")
     }

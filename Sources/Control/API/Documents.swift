@@ -40,13 +40,13 @@ extension TokenSession {
     /// The session's summary; token values only where a person asked for them.
     func json(at now: Instant, showingTokens: Bool) -> JSON {
         var members: [(String, JSON)] = [
-            ("issuer", .string(issuer)), ("client_id", .string(clientID)), ("subject", .string(subject)),
-            ("scope", .array(scope.map { .string($0) })),
+            ("issuer", .string(issuer)), ("client_id", .string(clientID)),
+            ("subject", subject.map { .string($0) } ?? .null), ("scope", .array(scope.map { .string($0) })),
         ]
         if let resource { members.append(("resource", .string(resource))) }
         members += [
             ("expires_at", .int(expiresAt.seconds)), ("expired", .bool(isExpired(at: now))),
-            ("has_refresh_token", .bool(refreshToken != nil)), ("claims", (try? JSON(parsing: claims)) ?? .null),
+            ("has_refresh_token", .bool(refreshToken != nil)), ("claims", claims.flatMap { try? JSON(parsing: $0) } ?? .null),
         ]
         if showingTokens {
             members.append(("access_token", .string(accessToken)))

@@ -22,7 +22,7 @@ extension DeviceActor {
             effect, flow: flowID,
             Task {
                 let answer = await world.metadata.discover(issuer, world: world)
-                self.finish(effect, flow: flowID, step: .call(answer.step)) {
+                self.finish(effect, flow: flowID, steps: answer.steps.map { .call($0) }) {
                     switch answer.result {
                     case .found(let metadata): .discovered(effect, metadata)
                     case .failed(let failure): .discoveryFailed(effect, failure)
@@ -103,7 +103,7 @@ extension DeviceActor {
             call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
             url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
             milliseconds: spent / .milliseconds(1))
-        finish(effect, flow: flowID, step: .call(step)) {
+        finish(effect, flow: flowID, steps: [.call(step)]) {
             switch result {
             case .success(let response): .responded(effect, CallResponse(response))
             case .failure(let error): .lost(effect, detail: error.description)
@@ -115,9 +115,9 @@ extension DeviceActor {
         exchanges[flowID, default: [:]][effect] = task
     }
 
-    private func finish(_ effect: EffectID, flow flowID: FlowID, step: Step, event: () -> Event) {
+    private func finish(_ effect: EffectID, flow flowID: FlowID, steps: [Step], event: () -> Event) {
         exchanges[flowID]?[effect] = nil
-        flows[flowID]?.note(step)
+        for step in steps { flows[flowID]?.note(step) }
         deliver(event(), to: flowID)
         settle(flowID)
     }

@@ -16,8 +16,9 @@ extension SignInState {
         case .postingResultFailed(let cause):
             members += [("cause", .string(cause.name)), ("message", .string(cause.message))]
         case .signedIn(let summary):
+            if let subject = summary.subject { members.append(("subject", .string(subject))) }
             members += [
-                ("subject", .string(summary.subject)), ("scope", .array(summary.scope.map { .string($0) })),
+                ("scope", .array(summary.scope.map { .string($0) })),
                 ("expires_at", .int(summary.expiresAt.seconds)), ("can_refresh", .bool(summary.canRefresh)),
             ]
         case .failed(let failure):

@@ -14,7 +14,8 @@ final class MetadataCache: Sendable {
     static let issuerLimit = 256
 
     struct Answer: Sendable {
-        let step: CallStep
+        /// The exchanges it took: one for each address that was asked.
+        let steps: [CallStep]
         let result: Discovery
     }
 
@@ -43,7 +44,7 @@ final class MetadataCache: Sendable {
         }
     }
 
-    /// Fetches an issuer's document (OpenID Connect Discovery section 4); callers at once share one fetch.
+    /// Fetches an issuer's document; callers at once share one fetch.
     func discover(_ issuer: String, world: World) async -> Answer {
         let fetch = contents.withLock { contents in
             if let underWay = contents.underWay[issuer] { return underWay }
@@ -62,16 +63,27 @@ final class MetadataCache: Sendable {
         return answer
     }
 
+    /// Asks the address of OpenID Connect Discovery section 4 and, where that holds no document at all, the one of RFC
+    /// 8414 section 3; a document that is there but breaks a rule is not asked for elsewhere.
     private static func fetch(_ issuer: String, world: World) async -> Answer {
-        let address: String
+        let addresses: (openID: String, oauth: String)
         do throws(MetadataError) {
-            address = try ServerMetadata.addresses(of: issuer, allowPlainHTTPOnLoopback: true).openID
+            addresses = try ServerMetadata.addresses(of: issuer, allowPlainHTTPOnLoopback: true)
         } catch {
             let step = CallStep(
                 call: "discovery", attempt: 1, method: "GET", url: issuer, outcome: .lost("\(error)"), proofs: [],
                 milliseconds: 0)
-            return Answer(step: step, result: .failed(.invalid(error)))
+            return Answer(steps: [step], result: .failed(.invalid(error)))
         }
+        let first = await fetch(addresses.openID, issuer: issuer, world: world)
+        guard case .failed(.invalid(.answer)) = first.result else { return first }
+        let second = await fetch(addresses.oauth, issuer: issuer, world: world)
+        let steps = first.steps + second.steps
+        guard case .failed(.invalid(.answer)) = second.result else { return Answer(steps: steps, result: second.result) }
+        return Answer(steps: steps, result: first.result)
+    }
+
+    private static func fetch(_ address: String, issuer: String, world: World) async -> Answer {
         let start = ContinuousClock.now
         let response: Result<HTTPResponse, EngineError>
         do throws(EngineError) {
@@ -88,7 +100,7 @@ final class MetadataCache: Sendable {
         let step = CallStep(
             call: "discovery", attempt: 1, method: "GET", url: address, outcome: CallStep.Outcome(response),
             proofs: [], milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
-        return Answer(step: step, result: read(response, issuer: issuer))
+        return Answer(steps: [step], result: read(response, issuer: issuer))
     }
 
     private static func read(

@@ -59,6 +59,9 @@ extension SenseCryptSignIn {
     }
 
     private mutating func discovered(_ phase: Discovering, _ metadata: ServerMetadata) -> [Effect] {
+        guard metadata.authorizationChallengeEndpoint != nil else {
+            return fail(.server(message: "the metadata document has no authorization_challenge_endpoint"))
+        }
         guard let endpoints = Endpoints(metadata) else {
             return fail(.server(message: "the metadata document has no usable device_ceremony_endpoint"))
         }
@@ -67,15 +70,16 @@ extension SenseCryptSignIn {
 }
 
 extension Endpoints {
-    /// Takes the addresses from the metadata; nil without a device ceremony endpoint.
+    /// Takes the addresses from the metadata; nil without an endpoint a ceremony needs.
     init?(_ metadata: ServerMetadata) {
-        guard let ceremony = metadata.deviceCeremonyEndpoint, ceremony.query == nil,
+        guard let challenge = metadata.authorizationChallengeEndpoint,
+            let ceremony = metadata.deviceCeremonyEndpoint, ceremony.query == nil,
             let faceToken = try? ceremony.appending(path: "face-token"),
             let attempt = try? ceremony.appending(path: "attempt"),
             let abort = try? ceremony.appending(path: "abort")
         else { return nil }
         self.init(
-            challenge: metadata.authorizationChallengeEndpoint.text, token: metadata.tokenEndpoint.text,
+            challenge: challenge.text, token: metadata.tokenEndpoint.text,
             revocation: metadata.revocationEndpoint?.text, faceToken: faceToken.text, attempt: attempt.text,
             abort: abort.text)
     }

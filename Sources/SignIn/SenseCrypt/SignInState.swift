@@ -108,8 +108,8 @@ public enum ParkCause: Codable, Sendable, Hashable {
 public struct SignedInSummary: Codable, Sendable, Hashable {
     /// The issuer that signed the user in.
     public let issuer: String
-    /// The ID token's `sub`.
-    public let subject: String
+    /// The ID token's `sub`; nil where the server issued no ID token.
+    public let subject: String?
     /// The ID token's `email`, when it has one.
     public let email: String?
     /// The scopes granted.
