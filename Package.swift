@@ -56,8 +56,8 @@ let package = Package(
         .executableTarget(
             name: "understudy",
             dependencies: [
-                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "ReferenceIdP",
-                "Store", "Engine", "Control", "Profiles", "CGetopt",
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "SignIn", "ReferenceIdP", "Store", "Engine",
+                "Control", "CGetopt",
             ],
             swiftSettings: houseRules
         ),
@@ -78,7 +78,7 @@ let package = Package(
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
                 "ReferenceIdP", "Control", "Profiles",
             ]),
-        tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "JOSE", "HTTP", "Control"]),
+        tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "HTTP", "Transport", "Engine", "Control"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -78,7 +78,7 @@ extension CommandFailure {
             .badInput
         case "unreachable": .unavailable
         case "host_not_allowed", "misdirected": .configuration
-        case "internal", "method_not_allowed": .internalError
+        case "internal", "storage", "method_not_allowed": .internalError
         default: status == 422 ? .badInput : status >= 500 && code.hasPrefix("status_") ? .unavailable : .failed
         }
     }

@@ -1,4 +1,10 @@
-import Foundation
+import FoundationEssentials
+import Glibc
+
+// Hidden: our HTTP alone, for the interoperability tests.
+if CommandLine.arguments.dropFirst().first == "probe" {
+    exit(await Probe.run(Array(CommandLine.arguments.dropFirst(2))))
+}
 
 let program = Program(
     environment: ProcessInfo.processInfo.environment,

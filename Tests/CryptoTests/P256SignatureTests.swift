@@ -143,6 +143,9 @@ import Testing
                         let signature = try key.sign(message)
                         guard key.publicKey.verify(signature, of: message) else { return false }
                         guard !key.publicKey.verify(signature, of: message + [0]) else { return false }
+                        // A key of its own, and the shared parts of HMAC.
+                        let other = try P256.PublicKey(x963: key.publicKey.x963)
+                        guard other.verify(try key.sign(message, nonce: .rfc6979), of: message) else { return false }
                     }
                     return true
                 }

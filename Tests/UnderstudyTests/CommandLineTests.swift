@@ -136,7 +136,7 @@ struct CommandLineTests {
         #expect(text.contains("$UNDERSTUDY_STATE"))
         #expect(text.contains("(required)"))
         let overview = Help(table: Commands.table).lines(about: []).joined(separator: "\n")
-        for command in Commands.table.commands { #expect(overview.contains(command.name) != command.hidden) }
+        for command in Commands.table.commands { #expect(overview.contains("  \(command.name)  ")) }
     }
 
     @Test func `help fits a terminal of a hundred columns`() {

@@ -32,14 +32,21 @@ public enum LoopbackRule {
             return ControlProblem(status: 403, code: "misdirected", detail: "only this machine may call this API")
                 .response
         }
-        let scheme = peer.secure ? "https" : "http"
-        guard let authority = request.authority, let url = try? HTTPURL("\(scheme)://\(authority)/"), url.isLoopback
-        else {
+        guard hostIsLoopback(request, from: peer) else {
             return ControlProblem(
                 status: 421, code: "misdirected", detail: "the Host must be a loopback name or address"
             ).response
         }
         return nil
+    }
+
+    /// Whether a request names a loopback host.
+    public static func hostIsLoopback(_ request: HTTPRequest, from peer: Peer) -> Bool {
+        let scheme = peer.secure ? "https" : "http"
+        guard let authority = request.authority, let url = try? HTTPURL("\(scheme)://\(authority)/") else {
+            return false
+        }
+        return url.isLoopback
     }
 }
 

@@ -27,3 +27,16 @@ public struct FlowView: Sendable {
         steps.enumerated().dropFirst(max(0, count)).map { $0.element.json(number: $0.offset + 1) }
     }
 }
+
+extension FlowView {
+    /// How many signed proofs the flow has sent.
+    public var proofCount: Int {
+        steps.reduce(0) { count, step in
+            switch step {
+            case .call(let call): count + call.proofs.count
+            case .archived(let document): count + (document["proved"]?.array?.count ?? 0)
+            case .state, .scan, .face, .fault: count
+            }
+        }
+    }
+}

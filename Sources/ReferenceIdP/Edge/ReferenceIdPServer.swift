@@ -112,6 +112,11 @@ public final class ReferenceIdPServer: Sendable {
         }
     }
 
+    /// The issuers there are now, in the order their tenants were made.
+    public var issuers: [String] {
+        state.withLock { state in state.idp.realms.keys.map { settings.issuer($0) } }
+    }
+
     /// The server's time.
     public var now: Instant { state.withLock { $0.idp.clock.now(wall: wallClock()) } }
 

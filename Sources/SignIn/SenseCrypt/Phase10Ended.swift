@@ -31,6 +31,11 @@ struct Ended: Codable, Sendable, Equatable {
     func awaits(_ effect: EffectID) -> Bool {
         abort?.effect == effect || grant?.effect == effect
     }
+
+    /// Whether this effect signs the abort, and so has no reply to wait for.
+    func isSigning(_ effect: EffectID) -> Bool {
+        if case .signing(effect, _, _, _) = abort { true } else { false }
+    }
 }
 
 extension Ended.Abort {
@@ -102,8 +107,8 @@ extension SenseCryptSignIn {
         switch event {
         case .ceremonySigned(let id, let jws): return abortSigned(phase, id, jws)
         case .keyUnavailable(let id): return tidied(phase, id)
-        case .responded(let id, let response): return tidied(phase, id, response)
-        case .lost(let id, _): return tidyingLost(phase, id)
+        case .responded(let id, let response): return phase.isSigning(id) ? [] : tidied(phase, id, response)
+        case .lost(let id, _): return phase.isSigning(id) ? [] : tidyingLost(phase, id)
         // Terminal is terminal: commands and everything else come too late.
         case .start, .discovered, .discoveryFailed, .captured, .faceTokenOpened, .faceTokenNotOpened,
             .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:

@@ -8,7 +8,28 @@ final class ConnectionPool: @unchecked Sendable {
         /// Most recently used last, and taken first: the others may grow old and be closed.
         var idle: [ClientConnection] = []
         var open: [ObjectIdentifier: ClientConnection] = [:]
-        var waiting: [(exchange: Exchange, plan: DialPlan)] = []
+        var waiting = Line()
+    }
+
+    /// Exchanges in order of arrival; those that ended while they waited are passed over.
+    private struct Line {
+        private var entries: [(exchange: Exchange, plan: DialPlan)] = []
+        private var head = 0
+
+        mutating func append(_ exchange: Exchange, _ plan: DialPlan) { entries.append((exchange, plan)) }
+
+        mutating func next() -> (exchange: Exchange, plan: DialPlan)? {
+            while head < entries.count {
+                let entry = entries[head]
+                head += 1
+                if head > 64, head > entries.count / 2 {
+                    entries.removeFirst(head)
+                    head = 0
+                }
+                if !entry.exchange.isOver { return entry }
+            }
+            return nil
+        }
     }
 
     let loop: EventLoop
@@ -31,7 +52,7 @@ final class ConnectionPool: @unchecked Sendable {
         guard !isClosed else { return finish(exchange, .failure(.clientClosed)) }
         let timer = LoopTimer { [weak self, weak exchange] in
             guard let self, let exchange else { return }
-            abort(exchange, .timedOut(exchange.connection?.stage ?? exchange.stage))
+            abort(exchange, .timedOut(exchange.connection?.stage ?? .queue))
         }
         exchange.timer = timer
         loop.set(timer, milliseconds: exchange.timeoutMilliseconds)
@@ -45,9 +66,6 @@ final class ConnectionPool: @unchecked Sendable {
     func abort(_ exchange: Exchange, _ error: TransportError) {
         loop.assertInside()
         let connection = exchange.connection
-        if connection == nil {
-            buckets[exchange.destination]?.waiting.removeAll { $0.exchange === exchange }
-        }
         finish(exchange, .failure(error))
         connection?.close()
     }
@@ -64,7 +82,8 @@ final class ConnectionPool: @unchecked Sendable {
         let all = buckets.values
         buckets = [:]
         for bucket in all {
-            for entry in bucket.waiting { finish(entry.exchange, .failure(.clientClosed)) }
+            var waiting = bucket.waiting
+            while let entry = waiting.next() { finish(entry.exchange, .failure(.clientClosed)) }
             for connection in bucket.open.values { connection.close(failing: .clientClosed) }
         }
     }
@@ -85,8 +104,7 @@ final class ConnectionPool: @unchecked Sendable {
     private func open(_ exchange: Exchange, _ plan: DialPlan) {
         let key = exchange.destination
         guard buckets[key, default: Bucket()].open.count < max(1, configuration.maxConnectionsPerOrigin) else {
-            exchange.stage = .queue
-            buckets[key, default: Bucket()].waiting.append((exchange, plan))
+            buckets[key, default: Bucket()].waiting.append(exchange, plan)
             return
         }
         let connection = ClientConnection(pool: self, plan: plan)
@@ -107,7 +125,7 @@ final class ConnectionPool: @unchecked Sendable {
     /// A connection is free.
     func release(_ connection: ClientConnection) {
         let key = connection.destination
-        if let next = nextWaiting(key) { return connection.carry(next.exchange) }
+        if let next = buckets[key]?.waiting.next() { return connection.carry(next.exchange) }
         guard let bucket = buckets[key], bucket.idle.count < configuration.maxIdlePerOrigin else {
             return connection.close()
         }
@@ -120,15 +138,10 @@ final class ConnectionPool: @unchecked Sendable {
         let key = connection.destination
         guard buckets[key]?.open.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         buckets[key]?.idle.removeAll { $0 === connection }
-        if let next = nextWaiting(key) {
+        if let next = buckets[key]?.waiting.next() {
             open(next.exchange, next.plan)
         } else if buckets[key]?.open.isEmpty == true {
             buckets[key] = nil
         }
-    }
-
-    private func nextWaiting(_ key: Destination) -> (exchange: Exchange, plan: DialPlan)? {
-        guard buckets[key]?.waiting.isEmpty == false else { return nil }
-        return buckets[key]?.waiting.removeFirst()
     }
 }

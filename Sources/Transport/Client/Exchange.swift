@@ -15,9 +15,7 @@ final class Exchange: @unchecked Sendable {
     /// The client asked for the connection to be closed afterwards.
     let asksToClose: Bool
 
-    /// Where the exchange is, for the error when its time is over.
-    var stage = TransportError.Stage.queue
-    /// The connection that carries it now.
+    /// The connection that carries it now; nil while it waits for one.
     weak var connection: ClientConnection?
     var timer: LoopTimer?
     /// How many bytes of a response have come.

@@ -119,6 +119,8 @@ final class EventLoop: @unchecked Sendable {
             for job in jobs { job() }
         }
         for handler in poller.handlers { handler.loopStopped() }
+        timers = TimerHeap()  // Actions of timers may hold the loop.
+        inbox.withLock { $0.jobs = [] }
     }
 
     /// The wait for `epoll_wait`, rounded up so that a timer is due when it returns.

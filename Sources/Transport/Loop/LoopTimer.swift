@@ -72,10 +72,11 @@ struct TimerHeap {
                 idle -= 1
                 continue
             }
-            if due <= now {
+            if due == entry.at {
                 timer.due = nil
                 return timer.action
             }
+            // Moved later. It goes back even when it is due already: others may come before it.
             timer.queued = due
             push(Entry(at: due, timer: timer))
         }

@@ -14,9 +14,11 @@ public final class ResponseStream: Sendable {
         var pending: [[UInt8]] = []
         var pendingBytes = 0
         var bytesInWire = 0
+        var hasBegun = false
         var isFinished = false
         var isClosed = false
-        var isFlushScheduled = false
+        /// A flush is on its way; true at first, because the beginning of the answer brings one.
+        var isFlushScheduled = true
         var closeActions: [@Sendable () -> Void] = []
         var waiters: [CheckedContinuation<Void, Never>] = []
         var collected: [UInt8] = []
@@ -55,8 +57,8 @@ public final class ResponseStream: Sendable {
 
     /// Sends a piece of the body; an empty piece sends nothing.
     ///
-    /// - Returns: false when the stream is over: finished, left by the client, or cut off just now because the
-    ///   client does not keep up. A single piece may be larger than the bound.
+    /// - Returns: false when the stream is over: finished, left by the client, or cut off because the client does
+    ///   not keep up. A single piece may be larger than the bound.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Bool {
         guard !bytes.isEmpty else { return !isClosed }
@@ -64,7 +66,7 @@ public final class ResponseStream: Sendable {
         enum Verdict { case over, cut, queued, flush }
         let verdict: Verdict = state.withLock { state in
             guard !state.isClosed, !state.isFinished else { return .over }
-            guard state.buffered == 0 || state.buffered + bytes.count <= limit else { return .cut }
+            guard state.pendingBytes == 0 || state.pendingBytes + bytes.count <= limit else { return .cut }
             state.pending.append(bytes)
             state.pendingBytes += bytes.count
             defer { state.isFlushScheduled = true }
@@ -127,19 +129,26 @@ public final class ResponseStream: Sendable {
 
     // MARK: - For the connection, on its loop
 
-    /// Hands everything written so far to the connection, in order.
-    ///
-    /// Several writes share one call.
-    func flush(to connection: ServerConnection) {
-        let (pieces, isFinished) = state.withLock { state in
+    /// The head has been sent: what was written meanwhile may follow.
+    func begin(on connection: ServerConnection) {
+        state.withLock { $0.hasBegun = true }
+        flush(to: connection)
+    }
+
+    /// Hands everything written so far to the connection, in order; several writes share one call.
+    private func flush(to connection: ServerConnection) {
+        guard case .connection(_, let limit) = sink else { return }
+        let unsent = connection.unsentBytes
+        let (pieces, isFinished, mustCut) = state.withLock { state in
+            guard state.hasBegun else { return ([[UInt8]](), false, false) }
             defer {
-                state.bytesInWire += state.pendingBytes
                 state.pending = []
                 state.pendingBytes = 0
                 state.isFlushScheduled = false
             }
-            return (state.pending, state.isFinished)
+            return (state.pending, state.isFinished, unsent > 0 && unsent + state.pendingBytes > limit)
         }
+        if mustCut { return connection.cutStream() }
         connection.writeStream(pieces, isLast: isFinished)
         noteUnsent(connection.unsentBytes)
         if isFinished { close() }

@@ -37,22 +37,15 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
     private var body: [UInt8] = []
     private var stream = StreamSlot()
     private var isAdvancing = false
-    private var unsentAtLastCheck = 0
+    private var sentAtLastCheck = 0
     private var deadline: LoopTimer?
 
-    /// What is left of the current request while it is answered.
+    /// The stream of the current answer, which the handler keeps alive.
     private struct StreamSlot {
         weak var stream: ResponseStream?
-        var encoding = StreamEncoding.none
+        /// Chunks, or bare bytes until the close.
+        var isChunked = false
         var isEventFeed = false
-    }
-
-    /// How a streamed body is delimited.
-    private enum StreamEncoding {
-        /// The response to HEAD: nothing is sent.
-        case none
-        case chunked
-        case untilClose
     }
 
     init(core: ServerCore, share: ServerShare, peer: SocketAddress) {
@@ -127,7 +120,13 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
             setDeadline(idleMilliseconds)
         }
         wire.uncork()
-        if isReading { wire.resumeReading() } else if phase != .lingering { wire.pauseReading() }
+        if isReading {
+            wire.resumeReading()
+        } else if phase == .lingering {
+            lingerOn()
+        } else {
+            wire.pauseReading()
+        }
     }
 
     private var isReading: Bool {
@@ -217,22 +216,15 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
 
     // MARK: - Streaming
 
-    /// Sends the head of a streamed answer.
+    /// Sends the head of a streamed answer, and what was written to the stream meanwhile.
     func begin(_ response: HTTPResponse, _ stream: ResponseStream?) {
         loop.assertInside()
         guard phase == .handling, let head else {
             stream?.close()
             return
         }
-        phase = .streaming
-        self.stream.stream = stream
-        self.stream.isEventFeed = response.fields["Content-Type"]?.hasPrefix("text/event-stream") ?? false
-        if head.method == "HEAD" {
-            self.stream.encoding = .none
-        } else {
-            self.stream.encoding = head.version == .http11 ? .chunked : .untilClose
-        }
-        let keepAlive = mayKeepAlive && self.stream.encoding != .untilClose
+        let isChunked = head.version == .http11
+        let keepAlive = mayKeepAlive && isChunked
         do {
             wire?.write(
                 try HTTPEncoder.streamHead(response.head, keepAlive: keepAlive, clientVersion: head.version))
@@ -240,8 +232,16 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
             stream?.close()
             return finish()
         }
-        if stream == nil { finish() }
-        if core.isDraining, self.stream.isEventFeed { stream?.finish() }
+        guard head.method != "HEAD" else {
+            stream?.close()
+            return endExchange(keepAlive: keepAlive)
+        }
+        guard let stream else { return finish() }  // Dropped before it began.
+        phase = .streaming
+        let isEventFeed = response.fields["Content-Type"]?.hasPrefix("text/event-stream") ?? false
+        self.stream = StreamSlot(stream: stream, isChunked: isChunked, isEventFeed: isEventFeed)
+        stream.begin(on: self)
+        if core.isDraining, isEventFeed { stream.finish() }
     }
 
     private static let lastChunk = Array("0\r\n\r\n".utf8)
@@ -251,18 +251,12 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
         loop.assertInside()
         guard phase == .streaming else { return }
         wire?.cork()
-        for piece in pieces {
-            switch stream.encoding {
-            case .none: break
-            case .chunked: wire?.write(HTTPEncoder.chunk(piece))
-            case .untilClose: wire?.write(piece)
-            }
-        }
-        if isLast, stream.encoding == .chunked { wire?.write(Self.lastChunk) }
+        for piece in pieces { wire?.write(stream.isChunked ? HTTPEncoder.chunk(piece) : piece) }
+        if isLast, stream.isChunked { wire?.write(Self.lastChunk) }
         wire?.uncork()
         guard phase == .streaming else { return }
         if isLast {
-            let keepAlive = mayKeepAlive && stream.encoding != .untilClose
+            let keepAlive = mayKeepAlive && stream.isChunked
             stream = StreamSlot()
             endExchange(keepAlive: keepAlive)
         } else if unsentBytes > 0 {
@@ -279,7 +273,7 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
     // MARK: - Time
 
     private func setDeadline(_ milliseconds: Int) {
-        unsentAtLastCheck = unsentBytes
+        sentAtLastCheck = wire?.sentBytes ?? 0
         if let deadline { loop.set(deadline, milliseconds: milliseconds) }
     }
 
@@ -294,10 +288,9 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
         switch phase {
         case .readingHead, .readingBody: refuse(status: 408)
         case .idle, .flushing, .streaming, .lingering:
-            let unsent = unsentBytes
-            if phase == .streaming, unsent == 0 { return }
+            if phase == .streaming, unsentBytes == 0 { return }
             // A peer that still takes what was sent to it is slow, not gone.
-            guard unsent > 0, unsent < unsentAtLastCheck else { return finish() }
+            guard let wire, wire.unsentBytes > 0, wire.sentBytes != sentAtLastCheck else { return finish() }
             setDeadline(idleMilliseconds)
         case .handshaking, .handling, .closed: finish()
         }
@@ -323,8 +316,15 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
         phase = .lingering
         wire.finishWriting()
         guard phase == .lingering else { return }
-        setDeadline(wire.unsentBytes > 0 ? idleMilliseconds : Self.lingerMilliseconds)
         wire.discardInput()
+        lingerOn()
+    }
+
+    /// Goes when the peer has, and otherwise waits for it: long while it still reads, shortly afterwards.
+    private func lingerOn() {
+        guard phase == .lingering, let wire else { return }
+        if wire.unsentBytes == 0, wire.peerEnded { return finish() }
+        setDeadline(wire.unsentBytes > 0 ? idleMilliseconds : Self.lingerMilliseconds)
     }
 
     func wireDrained() {
@@ -333,17 +333,16 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
             phase = .idle
             advance()
         case .streaming: stream.stream?.noteUnsent(0)
-        case .lingering: setDeadline(Self.lingerMilliseconds)
-        default: break
+        case .lingering: lingerOn()
+        case .handshaking, .idle, .readingHead, .readingBody, .handling, .closed: break
         }
     }
 
     func wireEnded(isClean: Bool) {
         switch phase {
-        case .lingering where unsentBytes == 0: finish()
+        case .lingering: lingerOn()
         case .idle, .flushing:
             if unsentBytes > 0 { linger() } else { finish() }
-        case .lingering: break
         case .handshaking, .readingHead, .readingBody, .handling, .streaming, .closed: finish()
         }
     }

@@ -55,13 +55,17 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
     private var isPumping = false
     private var isDiscarding = false
     private var mustReadToEnd = false
-    private var peerEnded = false
+    /// Whether the peer has said that it sends no more.
+    private(set) var peerEnded = false
     private var hasShutDown = false
     private var mustShutDown = false
     private var mustReportDrain = false
 
     /// How many bytes written are still here and not with the system.
     var unsentBytes: Int { output.count }
+
+    /// How many bytes the system has taken since the start: grows as long as the peer reads.
+    private(set) var sentBytes = 0
 
     var isOpen: Bool { descriptor >= 0 }
 
@@ -134,7 +138,9 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
         guard !isCorked else { return }
         while isOpen, isWritable, !output.isEmpty {
             switch output.withFirst({ Sockets.send(descriptor, $0) }) {
-            case .bytes(let count): output.drop(count)
+            case .bytes(let count):
+                output.drop(count)
+                sentBytes &+= count
             case .wouldBlock:
                 isWritable = false
                 mustReportDrain = true

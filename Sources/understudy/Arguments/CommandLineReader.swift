@@ -26,9 +26,6 @@ struct CommandLineReader: Sendable {
         -> Invocation
     {
         var options = options
-        if command.takesAnything {
-            return .run(ParsedArguments(command: command, arguments: Array(rest)))
-        }
         let known = GlobalOptions.all + command.options
         let items: [OptionReader.Item]
         do throws(OptionReader.Fault) {

@@ -13,22 +13,19 @@ struct CommandSpec: Sendable {
     var options: [OptionSpec] = []
     /// Paragraphs and examples under the options.
     var notes: [String] = []
-    /// Whether help keeps silent about it.
-    var hidden = false
     /// What it does.
     let action: Action
 
     /// Describes a command; `path` is its words divided by a blank.
     init(
         _ path: String, _ summary: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
-        notes: [String] = [], hidden: Bool = false, action: @escaping Action
+        notes: [String] = [], action: @escaping Action
     ) {
         self.path = path.split(separator: " ").map(String.init)
         self.summary = summary
         self.arguments = arguments
         self.options = options
         self.notes = notes
-        self.hidden = hidden
         self.action = action
     }
 
@@ -41,12 +38,4 @@ struct CommandSpec: Sendable {
         let rest = options.contains { !$0.required } ? ["[options]"] : []
         return (["usage: understudy", name] + required + rest + arguments.map(\.usage)).joined(separator: " ")
     }
-
-    /// Whether this command takes all its arguments as they are, options included.
-    var takesAnything: Bool { arguments.first?.name == ArgumentSpec.untouched }
-}
-
-extension ArgumentSpec {
-    /// The name of an argument that stands for everything behind the command, unread.
-    static let untouched = "..."
 }

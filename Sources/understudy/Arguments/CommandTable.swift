@@ -19,6 +19,6 @@ struct CommandTable: Sendable {
     /// Every word a command line may begin with, each once.
     var firstWords: [String] {
         var seen: Set<String> = []
-        return (commands.filter { !$0.hidden }.map { $0.path[0] } + ["help"]).filter { seen.insert($0).inserted }
+        return (commands.map { $0.path[0] } + ["help"]).filter { seen.insert($0).inserted }
     }
 }

@@ -14,7 +14,7 @@ struct Help: Sendable {
     }
 
     private var overview: [String] {
-        let commands = table.commands.filter { !$0.hidden }.map { ($0.name, $0.summary) }
+        let commands = table.commands.map { ($0.name, $0.summary) }
         return [
             "understudy: a virtual phone for testing first-party sign-in", "",
             "usage: understudy COMMAND [options]", "", "commands:",
@@ -24,13 +24,13 @@ struct Help: Sendable {
     }
 
     private func lines(aboutNoun noun: String) -> [String] {
-        let commands = table.commands.filter { $0.path.count > 1 && $0.path[0] == noun && !$0.hidden }
+        let commands = table.commands.filter { $0.path.count > 1 && $0.path[0] == noun }
         return ["usage: understudy \(noun) VERB [options]", ""] + columns(commands.map { ($0.name, $0.summary) })
     }
 
     private func lines(about command: CommandSpec) -> [String] {
         var lines = [command.usage, "", command.summary]
-        if !command.arguments.isEmpty, !command.takesAnything {
+        if !command.arguments.isEmpty {
             lines += ["", "arguments:"] + columns(command.arguments.map { ($0.name, $0.help) })
         }
         if !command.options.isEmpty { lines += ["", "options:"] + columns(rows(command.options)) }

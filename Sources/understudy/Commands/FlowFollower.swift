@@ -38,7 +38,14 @@ struct FlowFollower {
     }
 
     private func ask(_ id: String, _ query: [(String, String)]) async throws(CommandFailure) -> JSON {
-        try await calling { () throws(ControlFailure) in try await control.get(Path.flow(id), query) }
+        do throws(CommandFailure) {
+            return try await calling { () throws(ControlFailure) in try await control.get(Path.flow(id), query) }
+        } catch {
+            guard error.exit == .unavailable else { throw error }
+            var lost = error
+            lost.advice = "the sign-in is kept; look at it with: understudy flow show \(id)"
+            throw lost
+        }
     }
 }
 

@@ -19,6 +19,8 @@ enum DemoCommand {
     private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
+        // Before anything else, since a person who asked for a trace and gets none has wasted a run.
+        if let trace = parsed["trace"] { try Transcript.write([], to: trace) }
         let demo = try await Demo.start(context)
         let outcome = await CommandFailure.caught { () async throws(CommandFailure) in try await demo.play() }
         await demo.end()
@@ -42,7 +44,7 @@ private struct Demo: Sendable {
 
     let log: ExchangeLog
     private let context: CommandContext
-    private let idp: HostedIdP
+    private let idp: IdPService
     private let phone: Phone
     private let control: ControlClient
     private let web: HTTPClient
@@ -57,8 +59,7 @@ private struct Demo: Sendable {
         func entropy(_ stretch: String) -> Entropy {
             seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
         }
-        let plan = HostedIdP.Plan(
-            system: "sensecrypt", number: 1, port: 0, bind: "127.0.0.1", entropy: entropy("demo idp"))
+        let plan = HostedIdP.Plan(entropy: entropy("demo idp"))
         var settings = EngineSettings()
         settings.client = ClientConfiguration(proxy: .none)
         settings.entropy = entropy("demo phone")

@@ -1,8 +1,9 @@
+import Control
 import HTTP
 import Synchronization
 import Transport
 
-/// Answers on a port that must be open before what answers there can be made: an issuer's URLs hold its port.
+/// Answers on a port that is opened, to see that it is free, before what answers there is made.
 final class LateHandler: RequestHandler {
     private let handler = Mutex<(any RequestHandler)?>(nil)
 
@@ -32,7 +33,8 @@ struct OpenPort: Sendable {
         let handler = LateHandler()
         do throws(TransportError) {
             let server = try await HTTPServer.start(ServerConfiguration(host: host, port: port), handler: handler)
-            return OpenPort(server: server, handler: handler, origin: "http://\(advertised(host)):\(server.port)")
+            let origin = AdvertisedAddress.origin(host: server.host, port: server.port)
+            return OpenPort(server: server, handler: handler, origin: origin)
         } catch {
             throw CommandFailure(error, option: option)
         }
@@ -43,15 +45,6 @@ struct OpenPort: Sendable {
 
     /// Lets requests under way be answered, and closes.
     func shutdown() async { await server.shutdown(graceMilliseconds: 2000) }
-
-    /// The address others reach a bound address at: of all addresses, loopback.
-    private static func advertised(_ host: String) -> String {
-        switch host {
-        case "0.0.0.0", "": "127.0.0.1"
-        case "::", "[::]": "[::1]"
-        default: host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-        }
-    }
 }
 
 extension CommandFailure {

@@ -23,13 +23,13 @@ enum ServeCommand {
             The daemon ends after SIGTERM, SIGINT or understudy stop, when what is under way has been answered; a \
             second signal ends it at once. One daemon at a time has a state directory.
             """
-        ], action: run)
+        ]
+    ) { (parsed, context) throws(CommandFailure) in try await run(parsed, context, until: .fromSystem()) }
 
-    private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
-        -> ExitCode
-    {
-        let stop = StopSignal()
-        stop.listenToSignals()
+    /// Serves until the order to stop comes.
+    static func run(
+        _ parsed: ParsedArguments, _ context: CommandContext, until stop: StopSignal
+    ) async throws(CommandFailure) -> ExitCode {
         let settings = context.settings
         let phone = try Phone.forDaemon(settings, onStop: { stop.give() })
         let bind = parsed["bind"] ?? "127.0.0.1"
@@ -70,13 +70,13 @@ enum IdPServeCommand {
         options: [
             ServeOptions.idp, ServeOptions.idpPort, ServeOptions.bind,
             .one("ready-file", "FILE", standard: "STATE/idps.json", help: "where to write that they are ready"),
-        ], action: run)
+        ]
+    ) { (parsed, context) throws(CommandFailure) in try await run(parsed, context, until: .fromSystem()) }
 
-    private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
-        -> ExitCode
-    {
-        let stop = StopSignal()
-        stop.listenToSignals()
+    /// Serves until the order to stop comes.
+    static func run(
+        _ parsed: ParsedArguments, _ context: CommandContext, until stop: StopSignal
+    ) async throws(CommandFailure) -> ExitCode {
         let idps = try await ServeOptions.startIdPs(parsed, context.settings, store: nil, standard: HostedIdP.systems)
         let path = parsed["ready-file"] ?? context.settings.idpReadyFile
         let ready = ReadyFile(control: nil, pid: Int(getpid()), version: Version.current, idps: idps.map(\.served))
@@ -102,10 +102,10 @@ enum ServeOptions {
     /// Starts the reference IdPs that were asked for, two ports each.
     static func startIdPs(
         _ parsed: ParsedArguments, _ settings: Settings, store: Store?, standard: [String] = []
-    ) async throws(CommandFailure) -> [HostedIdP] {
+    ) async throws(CommandFailure) -> [IdPService] {
         let systems = parsed["idp"] == nil ? standard : parsed.all("idp")
         let first = parsed.number("idp-port") ?? 7421
-        var idps: [HostedIdP] = []
+        var idps: [IdPService] = []
         for (index, system) in systems.enumerated() {
             let port = first == 0 ? 0 : first + 2 * index
             guard port < 65535 else { throw .badValue("idp-port", "there are no two ports from \(port) on") }

@@ -38,17 +38,20 @@ final class StopSignal: Sendable {
         }
     }
 
-    /// Takes SIGTERM and SIGINT as the order, for as long as the process runs; a second one ends it at once.
-    func listenToSignals() {
+    /// The order as SIGTERM and SIGINT give it from now on, for as long as the process runs; a second signal ends
+    /// the process at once.
+    static func fromSystem() -> StopSignal {
+        let stop = StopSignal()
         for number in [SIGTERM, SIGINT] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler {
-                guard self.give() else { _exit(128 + number) }
+                guard stop.give() else { _exit(128 + number) }
             }
             source.resume()
             // The source lives as long as the process does.
             _ = Unmanaged.passRetained(source as AnyObject)
         }
+        return stop
     }
 }

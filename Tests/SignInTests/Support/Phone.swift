@@ -56,9 +56,13 @@ struct Phone: Sendable {
             ("revocation_endpoint", "https://acme.idp.example/oauth2/revoke"),
             ("device_ceremony_endpoint", "https://acme.idp.example/device-ceremony"),
         ])
-        for (name, value) in changes { document[name] = value == .null ? nil : value }
+        for (name, value) in changes { document[name] = value == .null ? JSON?.none : value }
         return document
     }
+
+    static let goodMetadata: ServerMetadata = {
+        do { return try serverMetadata() } catch { preconditionFailure("the fixture cannot be made: \(error)") }
+    }()
 
     static func serverMetadata(_ changes: [String: JSON] = [:]) throws -> ServerMetadata {
         try ServerMetadata(members: AnswerMembers(metadata(changes)), issuer: issuer, allowPlainHTTPOnLoopback: false)

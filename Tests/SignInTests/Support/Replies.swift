@@ -61,11 +61,23 @@ enum Replies {
             ("nonce", .string(Phone.shared.secrets.nonce)), ("iat", .int(Phone.now.seconds)),
             ("exp", .int(Phone.now.seconds + 3600)), ("email", "ada@acme.example"),
         ])
-        for (name, value) in changes { claims[name] = value == .null ? nil : value }
+        for (name, value) in changes { claims[name] = value == .null ? JSON?.none : value }
         return try JWS.sign(
             header: JSONObject([("alg", "ES256")]), payload: JSON.object(claims).serialized(),
             key: Phone.shared.server, nonce: .rfc6979)
     }
+
+    /// The good answer of a token endpoint, made once since signing takes time.
+    static let goodTokens: CallResponse = {
+        do { return try tokens() } catch { preconditionFailure("the fixture cannot be made: \(error)") }
+    }()
+
+    /// An answer whose tokens are not bound.
+    static let bearerTokens: CallResponse = {
+        do { return try tokens(["token_type": "Bearer"]) } catch {
+            preconditionFailure("the fixture cannot be made: \(error)")
+        }
+    }()
 
     static func tokens(_ changes: [String: JSON] = [:]) throws -> CallResponse {
         var body = JSONObject([
@@ -73,7 +85,7 @@ enum Replies {
             ("id_token", .string(try idToken())), ("scope", "openid email offline_access"),
             ("refresh_token", .string(Secret.refreshToken)),
         ])
-        for (name, value) in changes { body[name] = value == .null ? nil : value }
+        for (name, value) in changes { body[name] = value == .null ? JSON?.none : value }
         return json(200, .object(body))
     }
 }
@@ -84,5 +96,7 @@ enum Secret {
     static let code = "secret-code"
     static let refreshToken = "secret-refresh-token"
     static let proof = "secret.ceremony.proof"
-    static let all = [session, code, refreshToken, proof, Phone.shared.secrets.codeVerifier, Phone.shared.secrets.nonce]
+    static let all = [
+        session, code, refreshToken, proof, Phone.shared.secrets.codeVerifier, Phone.shared.secrets.nonce,
+    ]
 }
