@@ -143,4 +143,3 @@ import Testing
         }
     }
 }
-

@@ -73,6 +73,19 @@ extension Call: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["call": description]) }
 }
 
+extension Call.Body: CustomStringConvertible, CustomReflectable {
+    /// The names of its members; the values are often secrets.
+    public var description: String {
+        switch self {
+        case .form(let fields): fields.description
+        case .json(let json): "json(" + (json.object?.names.joined(separator: ", ") ?? json.kind) + ")"
+        }
+    }
+
+    /// Hides the values from `dump` and from test failure messages.
+    public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
+}
+
 extension Call.Body: Codable {
     private enum CodingKeys: String, CodingKey { case form, json }
 

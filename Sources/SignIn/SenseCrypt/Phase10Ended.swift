@@ -168,7 +168,7 @@ extension SignInFailure {
     /// Whether a session this ends is told so.
     ///
     /// It is not where the server has ended it already, where it may linger, or where there is no key to sign with.
-    fileprivate var abortsSession: Bool {
+    var abortsSession: Bool {
         switch self {
         case .server, .livenessFailed, .cancelled, .faceTokenStale: true
         case .notEnrolled, .network, .rateLimited, .notAllowed, .faceMismatch, .sessionExpired, .keyUnavailable,

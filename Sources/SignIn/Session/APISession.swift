@@ -9,7 +9,7 @@ internal import OAuth
 ///
 /// All answers are decisions on values. The edge signs proofs, keeps nonces by origin and refreshes.
 /// Source: SenseCrypt description, "Using the tokens".
-public struct APISession: Sendable {
+public struct APISession: Sendable, Hashable {
     /// The stored session that counts at a moment, or nil: the request then goes out unchanged, so that the API's 401
     /// tells the app to sign in.
     ///
