@@ -43,6 +43,8 @@ struct ChallengeParser {
             let before = position
             skipBlanksAndCommas()
             guard position < bytes.count, startsParameter() else {
+                // What follows is the next challenge, which only a comma can begin.
+                guard isAtElementEnd(before) else { throw .unexpected(offset: before) }
                 position = before
                 return found
             }

@@ -93,11 +93,15 @@ import Testing
         }
     }
 
-    @Test func `metadata without a ceremony endpoint cannot be used`() throws {
-        for endpoint: JSON in [.null, "https://acme.idp.example/ceremony?x=1"] {
+    @Test func `metadata without the endpoints of a first-party sign-in cannot be used`() throws {
+        let changes: [[String: JSON]] = [
+            ["device_ceremony_endpoint": .null], ["authorization_challenge_endpoint": .null],
+            ["device_ceremony_endpoint": "https://acme.idp.example/ceremony?x=1"],
+        ]
+        for change in changes {
             var script = Script()
             try script.start()
-            let metadata = try Phone.serverMetadata(["device_ceremony_endpoint": endpoint])
+            let metadata = try Phone.serverMetadata(change)
             #expect(try script.send(.discovered(script.awaited(), metadata)) == ["done"])
             #expect(script.failure?.reason == "server")
         }
