@@ -69,6 +69,27 @@ import Testing
         await late.wait()
     }
 
+    @Test(arguments: [true, false])
+    func `closing one's side ends an event feed and no other stream`(isEventFeed: Bool) async throws {
+        let (server, begun) = try await streaming(fields: isEventFeed ? Self.eventFeed : [:])
+        let socket = try RawSocket.connected(to: server.port)
+        defer { socket.close() }
+        try socket.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        let stream = await begun.wait()
+        if !isEventFeed { stream.write(Array("first".utf8)) }
+        socket.finishWriting()
+        if isEventFeed {
+            let closed = Signal<Void>()
+            stream.onClose { closed.fire() }
+            await closed.wait()
+        } else {
+            _ = try await blocking { try socket.read(until: "first\r\n") }
+            stream.write(Array("second".utf8))
+            stream.finish()
+            #expect(try await blocking { try socket.readToEnd() } == "6\r\nsecond\r\n0\r\n\r\n")
+        }
+    }
+
     @Test func `a client that does not keep up is cut off`() async throws {
         let (server, begun) = try await streaming(ServerConfiguration(maxStreamBuffer: 100_000))
         let socket = try RawSocket.connected(to: server.port)

@@ -6,9 +6,10 @@ import Synchronization
 ///
 /// Each `write` becomes one chunk. What the client does not read waits here up to the server's
 /// `maxStreamBuffer`; a client that is slower than that is cut off, because an event feed with holes would be
-/// worse than a reconnect. A producer that can wait uses `drained`. A client that closes its side of the
-/// connection ends the stream. When the server shuts down, a `text/event-stream` is ended at once; any other
-/// stream gets the time the shutdown grants.
+/// worse than a reconnect. A producer that can wait uses `drained`. An event feed
+/// (`text/event-stream`) is over when the client closes its side of the connection, and is ended at once when the
+/// server shuts down; any other stream goes on for a client that has only finished its request, and gets the time
+/// the shutdown grants.
 public final class ResponseStream: Sendable {
     private struct State {
         var pending: [[UInt8]] = []

@@ -240,6 +240,7 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
         phase = .streaming
         let isEventFeed = response.fields["Content-Type"]?.hasPrefix("text/event-stream") ?? false
         self.stream = StreamSlot(stream: stream, isChunked: isChunked, isEventFeed: isEventFeed)
+        if isEventFeed, wire?.peerIsFinishing == true { return finish() }
         stream.begin(on: self)
         if core.isDraining, isEventFeed { stream.finish() }
     }
@@ -348,7 +349,9 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
     }
 
     func wireHalfClosed() {
-        if phase == .streaming { finish() }
+        // An event feed has no end to wait for, and a client that has closed will not read it. Other answers
+        // are finite, and a client may well say that its request is over and read on.
+        if phase == .streaming, stream.isEventFeed { finish() }
     }
 
     func wireBroke(_ failure: WireFailure) { finish() }

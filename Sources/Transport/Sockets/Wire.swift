@@ -54,7 +54,8 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
     private var isPaused = false
     private var isPumping = false
     private var isDiscarding = false
-    private var mustReadToEnd = false
+    /// Whether the peer has closed its side; unread bytes may come before that end.
+    private(set) var peerIsFinishing = false
     /// Whether the peer has said that it sends no more.
     private(set) var peerEnded = false
     private var hasShutDown = false
@@ -167,7 +168,7 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
         hasShutDown = true
         guard !isPaused else { return fail(.system(error)) }
         isReadable = true
-        mustReadToEnd = true
+        peerIsFinishing = true
         loop.execute { [weak self] in
             guard let self else { return }
             pump()
@@ -218,7 +219,7 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
         case .bytes(let count):
             // A short read has emptied the socket, and whatever comes later is a new edge; unless the end was
             // part of the edge being handled.
-            if count < loop.readBuffer.count, !mustReadToEnd { isReadable = false }
+            if count < loop.readBuffer.count, !peerIsFinishing { isReadable = false }
             deliver(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
         case .wouldBlock: isReadable = false
         case .failed(let error): fail(.system(error))
@@ -289,7 +290,7 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
     // MARK: - Events and the end
 
     func ready(_ readiness: Readiness) {
-        if !readiness.isDisjoint(with: [.peerFinished, .hungUp, .failed]) { mustReadToEnd = true }
+        if !readiness.isDisjoint(with: [.peerFinished, .hungUp, .failed]) { peerIsFinishing = true }
         if readiness.contains(.writable) {
             isWritable = true
             flush()
