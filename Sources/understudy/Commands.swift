@@ -5,5 +5,5 @@ enum Commands {
         commands: [DemoCommand.spec, ServeCommand.spec]
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec]
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs
-            + [EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec])
+            + [EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec, BenchCommand.spec])
 }

@@ -99,8 +99,8 @@ import Transport
         #expect(waiting.waitsForScan)
 
         let second = try await House.open(store: try Store(directory: folder.path), idp: first.idp)
-        _ = try await second.engine.resumeFlows()
-        let found = try await second.rest(of: try await second.engine.flow(waiting.id))
+        #expect(try await second.engine.flow(waiting.id).waitsForScan)
+        let found = try await second.rest(of: try await second.engine.scan(.match, for: waiting.id))
         #expect(found.reason == nil)
         #expect(found.scans.last == "match")
     }

@@ -113,15 +113,19 @@ extension DeviceActor {
         _ sealed: [UInt8], sample: SampleID, kid: String, effect: EffectID, in flow: inout LiveFlow
     ) -> Event {
         let binding = FaceTokenBinding(issuer: flow.machine.config.issuer, kid: kid)
-        guard let face = flow.samples[sample],
-            let contents = try? FaceToken.open(sealed, face: face, binding: binding)
-        else {
+        guard let face = flow.samples[sample] else {
+            return .faceTokenUnusable(effect, rule: "the picture of this scan is gone")
+        }
+        do throws(FaceTokenError) {
+            flow.opened = (try FaceToken.open(sealed, face: face, binding: binding), binding)
+            flow.note(.face(.opened))
+            return .faceTokenOpened(effect)
+        } catch .wrongFace {
             flow.note(.face(.notOpened))
             return .faceTokenNotOpened(effect)
+        } catch {
+            return .faceTokenUnusable(effect, rule: error.description)
         }
-        flow.opened = (contents, binding)
-        flow.note(.face(.opened))
-        return .faceTokenOpened(effect)
     }
 
     private func reseal(as generation: UInt32, effect: EffectID, in flow: inout LiveFlow) -> Event {
@@ -129,8 +133,7 @@ extension DeviceActor {
             let sealed = try? FaceToken.seal(
                 contents, face: device.face, generation: generation, binding: binding, entropy: world.entropy)
         else {
-            // The contents live in memory alone; a process killed in between has to scan again.
-            return .faceTokenNotOpened(effect)
+            return .faceTokenUnusable(effect, rule: "it cannot be sealed again")
         }
         flow.opened = nil
         flow.note(.face(.resealed(generation: generation)))

@@ -21,32 +21,58 @@ extension DeviceActor {
     }
 
     /// Hands one event to a flow's machine and performs what it answers with, until only the network is awaited.
+    func deliver(_ event: Event, to flowID: FlowID) {
+        advance(flowID) { $0.handle(event, at: $1) }
+    }
+
+    /// Takes up a flow another run of this program left behind; a lost process counts as lost replies.
+    func resume(_ flowID: FlowID) throws(EngineError) {
+        guard flows[flowID] == nil else { return }
+        try adopt(flowID)
+        advance(flowID) { $0.resume(at: $1) }
+    }
+
+    /// Moves a flow's machine and performs its effects, and those that follow from their answers.
     ///
     /// The flow is written to the store before its requests leave, so that a kill at any moment finds the
     /// exact proof that may already have been sent.
-    func deliver(_ event: Event, to flowID: FlowID) {
+    private func advance(_ flowID: FlowID, by move: (inout SenseCryptSignIn, Instant) -> [Effect]) {
         guard var flow = flows.removeValue(forKey: flowID) else { return }
-        var events = [event]
         var calls: [(EffectID, Outgoing)] = []
-        while !events.isEmpty {
-            let before = flow.machine.state
-            let effects = flow.machine.handle(events.removeFirst(), at: now)
-            if flow.machine.state != before { flow.note(.state(flow.machine.state)) }
-            for effect in effects {
-                switch perform(effect, in: &flow) {
-                case .answered(let answer): events.append(answer)
-                case .outgoing(let outgoing): calls.append((effect.id, outgoing))
-                case .awaited: break
-                }
-            }
+        var answers = perform(moved(&flow, by: move), in: &flow, sending: &calls)
+        while !answers.isEmpty {
+            let answer = answers.removeFirst()
+            answers += perform(moved(&flow) { $0.handle(answer, at: $1) }, in: &flow, sending: &calls)
         }
-        let rests = flow.machine.state.isTerminal || flow.machine.state.isParked
         publish(&flow)
         archive(&flow, sending: !calls.isEmpty)
         flows[flowID] = flow
         for (effect, outgoing) in calls { launch(outgoing, effect: effect, flow: flowID) }
         wake(flowID)
-        if rests { settle(flowID) }
+        settle(flowID)
+    }
+
+    private func moved(
+        _ flow: inout LiveFlow, by move: (inout SenseCryptSignIn, Instant) -> [Effect]
+    ) -> [Effect] {
+        let before = flow.machine.state
+        let effects = move(&flow.machine, now)
+        if flow.machine.state != before { flow.note(.state(flow.machine.state)) }
+        return effects
+    }
+
+    private func perform(
+        _ effects: [Effect], in flow: inout LiveFlow, sending calls: inout [(EffectID, Outgoing)]
+    ) -> [Event] {
+        var answers: [Event] = []
+        for effect in effects {
+            switch perform(effect, in: &flow) {
+            case .answered(let answer): answers.append(answer)
+            case .outgoing(let outgoing): calls.append((effect.id, outgoing))
+            case .awaited: break
+            }
+        }
+        return answers
     }
 
     /// Lets go of a flow that has ended or is parked and for which nothing is under way.
@@ -70,7 +96,7 @@ extension DeviceActor {
 
     /// Cancels a flow that has not ended.
     func cancel(_ flowID: FlowID) throws(EngineError) -> FlowView {
-        let state = try adopt(flowID).machine.state
+        let state = try takeUp(flowID).machine.state
         guard !state.isTerminal else { throw .alreadyEnded(flow: flowID.rawValue, state: state.name) }
         deliver(.cancel, to: flowID)
         return try view(flowID)
@@ -78,7 +104,7 @@ extension DeviceActor {
 
     /// Shows the waiting camera one outcome.
     func scan(_ outcome: ScanOutcome, for flowID: FlowID) throws(EngineError) -> FlowView {
-        let state = try adopt(flowID).machine.state
+        let state = try takeUp(flowID).machine.state
         guard var flow = flows[flowID], let capture = flow.openCapture, outcome != .hang else {
             throw .notWaiting(flow: flowID.rawValue, state: state.name)
         }
@@ -87,6 +113,16 @@ extension DeviceActor {
         flows[flowID] = flow
         if let event { deliver(event, to: flowID) }
         return try view(flowID)
+    }
+
+    /// The flow from memory, or going on from where an earlier process left it.
+    private func takeUp(_ flowID: FlowID) throws(EngineError) -> LiveFlow {
+        if let flow = flows[flowID] { return flow }
+        let flow = try adopt(flowID)
+        guard !flow.machine.state.isTerminal, !flow.machine.state.isParked else { return flow }
+        advance(flowID) { $0.resume(at: $1) }
+        if let flow = flows[flowID] { return flow }
+        return try FlowArchive.load(flowID, from: world.store)
     }
 
     /// The flow from memory, or from the store where it rests, put back into memory.
@@ -98,30 +134,5 @@ extension DeviceActor {
         flows[flowID] = flow
         registry.hold(self, for: flowID)
         return flow
-    }
-
-    /// Takes up a flow another run of this program left behind; a lost process counts as lost replies.
-    func resume(_ flowID: FlowID) throws(EngineError) {
-        guard flows[flowID] == nil else { return }
-        var flow = try adopt(flowID)
-        guard !flow.machine.state.isTerminal, !flow.machine.state.isParked else { return settle(flowID) }
-        let effects = flow.machine.resume(at: now)
-        flows[flowID] = flow
-        perform(resumed: effects, flowID)
-    }
-
-    private func perform(resumed effects: [Effect], _ flowID: FlowID) {
-        for effect in effects {
-            guard var flow = flows[flowID] else { return }
-            let performed = perform(effect, in: &flow)
-            flows[flowID] = flow
-            switch performed {
-            case .answered(let answer): deliver(answer, to: flowID)
-            case .outgoing(let outgoing): launch(outgoing, effect: effect.id, flow: flowID)
-            case .awaited: break
-            }
-        }
-        wake(flowID)
-        settle(flowID)
     }
 }

@@ -21,7 +21,7 @@ extension DeviceActor {
     func view(of flow: LiveFlow) -> FlowView {
         FlowView(
             id: flow.id, device: id, config: flow.machine.config, state: flow.machine.state,
-            waitsForScan: flow.openCapture != nil, steps: flow.steps,
+            waitsForScan: flow.waitsForScan, steps: flow.steps,
             session: storedSession(after: flow.machine.state))
     }
 

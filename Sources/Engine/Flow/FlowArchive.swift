@@ -12,7 +12,9 @@ enum FlowArchive {
         let script: [ScanOutcome]
         let faults: FaultPlan
         let startedAt: Instant
-        let steps: Int
+        /// The camera hung and waits for a scan from outside.
+        let waits: Bool
+        /// The process that wrote it.
         let process: Int32
     }
 
@@ -21,7 +23,7 @@ enum FlowArchive {
         let state = flow.machine.state
         let body = Body(
             machine: flow.machine, script: flow.script, faults: flow.faults, startedAt: flow.startedAt,
-            steps: flow.steps.count, process: ProcessInfo.processInfo.processIdentifier)
+            waits: flow.waitsForScan, process: ProcessInfo.processInfo.processIdentifier)
         return FlowRecord(
             id: flow.id.rawValue, device: device, phase: state.name, isTerminal: state.isTerminal,
             isParked: state.isParked, updatedAt: now, body: try storing { Array(try JSONEncoder().encode(body)) })
@@ -44,7 +46,8 @@ enum FlowArchive {
         let (record, steps) = try stored(id, in: store)
         let body = try body(of: record)
         var flow = LiveFlow(
-            id: id, startedAt: body.startedAt, machine: body.machine, script: body.script, faults: body.faults)
+            id: id, startedAt: body.startedAt, machine: body.machine,
+            script: (body.waits ? [.hang] : []) + body.script, faults: body.faults)
         flow.steps = steps.map { .archived($0) }
         flow.archivedSteps = flow.steps.count
         flow.publishedSteps = flow.steps.count
@@ -54,22 +57,24 @@ enum FlowArchive {
     /// How a flow that rests in the store stands.
     static func view(_ id: FlowID, from store: Store) throws(EngineError) -> FlowView {
         let (record, steps) = try stored(id, in: store)
-        let machine = try body(of: record).machine
+        let body = try body(of: record)
+        let machine = body.machine
         var session: TokenSession?
         if case .signedIn = machine.state {
             session = try storing { try store.read { store in try store.session(of: record.device) } }
         }
         return FlowView(
-            id: id, device: record.device, config: machine.config, state: machine.state, waitsForScan: false,
+            id: id, device: record.device, config: machine.config, state: machine.state, waitsForScan: body.waits,
             steps: steps.map { .archived($0) }, session: session)
     }
 
     /// A flow without its steps, for lists.
     static func summary(_ record: FlowRecord) throws(EngineError) -> FlowView {
-        let machine = try body(of: record).machine
+        let body = try body(of: record)
+        let machine = body.machine
         return FlowView(
             id: FlowID(rawValue: record.id), device: record.device, config: machine.config, state: machine.state,
-            waitsForScan: false, steps: [], session: nil)
+            waitsForScan: body.waits, steps: [], session: nil)
     }
 
     /// Whether the process that last wrote a flow still runs and is not this one.

@@ -30,6 +30,9 @@ struct LiveFlow {
     /// More steps than any flow takes; beyond it the oldest are not kept in memory.
     static let stepLimit = 512
 
+    /// Whether the camera waits for a scan from outside.
+    var waitsForScan: Bool { openCapture != nil && !machine.state.isTerminal }
+
     mutating func note(_ step: Step) {
         guard steps.count < Self.stepLimit else { return }
         steps.append(step)

@@ -79,7 +79,9 @@ final class MetadataCache: Sendable {
         guard case .failed(.invalid(.answer)) = first.result else { return first }
         let second = await fetch(addresses.oauth, issuer: issuer, world: world)
         let steps = first.steps + second.steps
-        guard case .failed(.invalid(.answer)) = second.result else { return Answer(steps: steps, result: second.result) }
+        guard case .failed(.invalid(.answer)) = second.result else {
+            return Answer(steps: steps, result: second.result)
+        }
         return Answer(steps: steps, result: first.result)
     }
 

@@ -4,7 +4,7 @@ import Profiles
 
 /// Call 1, well-formed.
 struct StartRequest: Sendable {
-    let client: ClientClaim
+    let clientID: String
     /// As asked, each scope once, in order.
     let scope: [String]
     let resource: String?
@@ -18,7 +18,7 @@ struct StartRequest: Sendable {
 
 /// Call 3, well-formed.
 struct CompletionRequest: Sendable {
-    let client: ClientClaim
+    let clientID: String
     /// H(`auth_session`).
     let sessionKey: String
     let ceremony: CeremonyJWS
@@ -56,7 +56,7 @@ enum ChallengeIntake {
 
     private static func start(_ form: StrictForm, _ reading: Reading) throws(Refusal) -> StartRequest {
         StartRequest(
-            client: try ClientClaim(form, reading),
+            clientID: try form.required("client_id"),
             scope: ScopeText.list(try form.optional("scope") ?? "openid"),
             resource: try form.optional("resource"),
             loginHint: try form.optional("login_hint"),
@@ -83,7 +83,7 @@ enum ChallengeIntake {
     ) throws(Refusal) -> CompletionRequest {
         let limits = reading.limits
         return CompletionRequest(
-            client: try ClientClaim(form, reading),
+            clientID: try form.required("client_id"),
             sessionKey: storedHash(session),
             ceremony: try CeremonyJWS(
                 compact: try form.required("ceremony_proof", limit: limits.jwsBytes),

@@ -7,11 +7,9 @@ extension Realm {
     ///
     /// A code that was redeemed before takes with it what it issued.
     mutating func redeem(_ request: CodeGrantRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        let client = try authenticated(request.client, turn)
-        let application = client.application
+        let application = try client(request.clientID, turn)
         try preconditions(of: application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
-        try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let code = try code(request, turn)
         try notRedeemed(code, &turn)
@@ -38,7 +36,7 @@ extension Realm {
     private func ownership(
         of code: AuthorizationCode, _ request: CodeGrantRequest, _ proof: AcceptedProof, _ turn: Turn
     ) throws(Refusal) {
-        guard code.clientID == request.client.id else {
+        guard code.clientID == request.clientID else {
             throw invalidGrant(turn, "code.client", expected: "the client the code was given to", actual: "another")
         }
         guard code.jkt == proof.jkt else {
