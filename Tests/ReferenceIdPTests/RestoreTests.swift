@@ -1,6 +1,8 @@
+import Crypto
 import Encoding
 import HTTP
 import JOSE
+import Synchronization
 import Testing
 
 @testable import ReferenceIdP
@@ -37,6 +39,16 @@ import Testing
         #expect(try copy.refresh().status == 200)
         #expect(try copy.signIn().call().status == 200)
         #expect(try Phone(after, seed: 50).enrolment(ticket: unused).status == 201)
+    }
+
+    @Test func `after a restart on other ports the seed's resource is the API's new address`() throws {
+        let world = try World()
+        let server = try ReferenceIdPServer(
+            .init(
+                origin: "http://127.0.0.1:1", apiOrigin: "http://127.0.0.1:2", entropy: Entropy(seed: [5]),
+                records: world.stored.all))
+        let application = server.state.withLock { $0.idp.realms["acme"]?.applications["app_demo"] }
+        #expect(application?.resources == ["http://127.0.0.1:2/acme"])
     }
 
     @Test func `what was revoked, spent or used stays so after a restart`() throws {

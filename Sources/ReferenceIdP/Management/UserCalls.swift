@@ -22,12 +22,12 @@ extension SenseCryptIdP {
     }
 
     mutating func createUser(_ call: inout ManagementCall, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        let realm = try realm(call)
-        let email = try call.fields.requiredText("email", .email)
-        let wantsTicket = try call.fields.bool("ticket") ?? false
+        var fields = call.fields
+        let email = try fields.requiredText("email", .email)
+        let wantsTicket = try fields.bool("ticket") ?? false
         var user = User(id: turn.entropy.uuid(), email: email, createdAt: turn.now)
-        try user.apply(&call.fields, in: realm)
         return try change(call) { (realm: inout Realm) throws(Refusal) in
+            try user.apply(&fields, in: realm)
             realm.save(user, &turn)
             var body = realm.view(of: user).json.object ?? JSONObject()
             if wantsTicket { body["ticket"] = .string(realm.issueTicket(for: user, &turn)) }
@@ -37,10 +37,10 @@ extension SenseCryptIdP {
 
     mutating func changeUser(_ call: inout ManagementCall, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         var user = try user(call).user
-        let realm = try realm(call)
-        user.email = try call.fields.text("email", .email) ?? user.email
-        try user.apply(&call.fields, in: realm)
+        var fields = call.fields
+        user.email = try fields.text("email", .email) ?? user.email
         return try change(call) { (realm: inout Realm) throws(Refusal) in
+            try user.apply(&fields, in: realm)
             realm.save(user, &turn)
             return .json(200, realm.view(of: user).json)
         }

@@ -5,7 +5,9 @@ public import Profiles
 
 /// What a SenseCrypt IdP is told once and never changes: where it is, its profile, its nonce secret and
 /// the public half of the key it signs access tokens with.
-public struct IdPSettings: Sendable {
+///
+/// A class, because every request carries it along and it never changes.
+public final class IdPSettings: Sendable {
     /// The IdP's origin as it is advertised, such as `http://127.0.0.1:7421`.
     ///
     /// `htu` is compared with it, never with a `Host` header.
@@ -40,4 +42,19 @@ public struct IdPSettings: Sendable {
 
     /// The resource API's audience for a tenant.
     public func apiAudience(_ tenant: String) -> String { "\(apiOrigin)/\(tenant)" }
+
+    /// Stands for ``apiOrigin`` in a stored resource, so that a record outlives a change of port.
+    private static let apiPlaceholder = "{api}/"
+
+    /// A resource as it is stored.
+    func storedResource(_ resource: String) -> String {
+        resource.hasPrefix(apiOrigin + "/")
+            ? Self.apiPlaceholder + resource.dropFirst(apiOrigin.count + 1) : resource
+    }
+
+    /// A stored resource as it is meant now.
+    func resource(stored: String) -> String {
+        stored.hasPrefix(Self.apiPlaceholder)
+            ? "\(apiOrigin)/\(stored.dropFirst(Self.apiPlaceholder.count))" : stored
+    }
 }

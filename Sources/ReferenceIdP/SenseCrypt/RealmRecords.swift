@@ -14,7 +14,7 @@ extension Realm {
         let wasRS256 = applications[application.clientID]?.idTokenAlgorithm == .rs256
         applications[application.clientID] = application
         applicationsWithRS256 += (application.idTokenAlgorithm == .rs256 ? 1 : 0) - (wasRS256 ? 1 : 0)
-        turn.record(.application, key(application.clientID), application)
+        turn.record(application, key(application.clientID))
     }
 
     mutating func save(_ user: User, _ turn: inout Turn) {
@@ -85,6 +85,13 @@ extension Realm {
 extension Turn {
     mutating func record(_ kind: RecordChange.Kind, _ key: String, _ value: some Recorded) {
         changes.append(RecordChange(kind: kind, key: key, value: value.recordJSON.serialized()))
+    }
+
+    /// An application is stored with resources that do not name the API's port.
+    mutating func record(_ application: Application, _ key: String) {
+        var stored = application
+        stored.resources = application.resources.map(settings.storedResource)
+        record(.application, key, stored)
     }
 
     mutating func forget(_ kind: RecordChange.Kind, _ keys: [String]) {

@@ -36,7 +36,11 @@ extension SenseCryptIdP {
     private mutating func restoreSettings(_ readers: [RecordChange.Kind: [RecordReader]]) throws(RestoreError) {
         for reader in readers[.clock] ?? [] { clock = try ServerClock(reader) }
         var applications: [(RecordReader, Application)] = []
-        for reader in readers[.application] ?? [] { applications.append((reader, try Application(reader))) }
+        for reader in readers[.application] ?? [] {
+            var application = try Application(reader)
+            application.resources = application.resources.map(settings.resource(stored:))
+            applications.append((reader, application))
+        }
         for (reader, application) in applications.sorted(by: { $0.1.serial < $1.1.serial }) {
             nextSerial = max(nextSerial, application.serial + 1)
             try realm(of: reader) {
@@ -82,7 +86,7 @@ extension SenseCryptIdP {
             guard let realm = realms[id] else { continue }
             turn.record(.tenant, id, realm.tenant)
             for (clientID, value) in realm.applications.page(after: nil, limit: .max) {
-                turn.record(.application, realm.key(clientID), value)
+                turn.record(value, realm.key(clientID))
             }
             for (userID, value) in realm.users.page(after: nil, limit: .max) {
                 turn.record(.user, realm.key(userID), value)
