@@ -100,6 +100,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let ticket: Int64
         /// A code sent by mail.
         public let signupCode: Int64
+        /// How far a client assertion's `exp` may lie behind its `iat`, or behind now where it has none.
+        public let clientAssertion: Int64
         /// How long a dead session is still told from one that never was.
         public let linger: Int64
     }
@@ -118,6 +120,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let ceremonyAhead: Int64
         /// Enrolment `iat` in the past.
         public let enrollmentAge: Int64
+        /// A client assertion's `iat` and `nbf` in the future.
+        public let clientAssertionAhead: Int64
         /// The length of a DPoP nonce's time bucket.
         public let nonceBucket: Int64
     }
@@ -140,6 +144,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let parameterBytes: Int
         /// Devices a user may have.
         public let devicesPerUser: Int
+        /// Public keys an application may register.
+        public let clientKeys: Int
         /// Sessions of a tenant.
         public let sessions: Int
         /// Grants of a tenant.
@@ -233,5 +239,13 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let conflictsWithMtls: String
         /// The application must have a redirect URI.
         public let requiresRedirectUri: String
+        /// A confidential client must have keys registered.
+        public let requiresClientKeys: String
+        /// Every application of a FAPI 2.0 tenant must be confidential.
+        public let fapiRequiresConfidential: String
+        /// Its redirect URIs must be https or loopback.
+        public let fapiRequiresSecureRedirect: String
+        /// Its codes must not live longer than a minute.
+        public let fapiLimitsCodeLifetime: String
     }
 }

@@ -18,11 +18,12 @@ import Testing
         #expect(world.manage("GET", "tenants").status == 200)
     }
 
-    @Test func `the seed is two tenants with one application each`() throws {
+    @Test func `the seed is three tenants with one application each`() throws {
         let world = try World()
         let tenants = try #require(try world.manage("GET", "tenants").json["tenants"]?.array)
-        #expect(tenants.map { $0["id"]?.string } == ["acme", "globex"])
-        #expect(tenants.map { $0["self_signup"]?.bool } == [true, false])
+        #expect(tenants.map { $0["id"]?.string } == ["acme", "globex", "fapi"])
+        #expect(tenants.map { $0["self_signup"]?.bool } == [true, false, false])
+        #expect(tenants.map { $0["profile"]?.string } == ["standard", "standard", "fapi2"])
         let application = try world.manage("GET", "tenants/globex/applications/app_globex").json
         #expect(application["resources"] == ["http://127.0.0.1:7422/globex"])
         #expect(application["scopes"] == ["openid", "email", "profile", "offline_access"])
@@ -197,7 +198,7 @@ import Testing
         world.manage("PUT", "clock", ["mode": "offset", "seconds": 5])
         #expect(world.manage("POST", "reset").status == 204)
         #expect(try phone.call().summary == "401 invalid_token")
-        #expect(try world.manage("GET", "tenants").json["tenants"]?.array?.count == 2)
+        #expect(try world.manage("GET", "tenants").json["tenants"]?.array?.count == 3)
         let kinds = Set(world.stored.all.map(\.kind))
         #expect(kinds == [.tenant, .application, .signingKey])
         #expect(try Phone(world).enrol().signIn().call().status == 200)

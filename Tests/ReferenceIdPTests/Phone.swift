@@ -35,6 +35,9 @@ final class Phone {
     let verifier: String
     let oidcNonce = "n-0S6_WzA2Mj-oidc"
 
+    /// What a confidential client adds to each request; drawn anew for every attempt.
+    var credentials: (Phone) throws -> Form = { _ in [] }
+
     var nonce: String?
     var apiNonce: String?
     var authSession = ""
@@ -198,6 +201,7 @@ final class Phone {
     func revoke(_ token: String, edit: (inout Form) -> Void = { _ in }) -> HTTPResponse {
         var form: Form = [("token", token), ("client_id", clientID)]
         edit(&form)
+        form += (try? credentials(self)) ?? []
         return world.post(path("/oauth2/revoke"), form: form)
     }
 
@@ -264,10 +268,12 @@ final class Phone {
     /// Posts a form with a proof; one answered `use_dpop_nonce` is sent once more with the nonce it brought.
     private func send(_ suffix: String, _ form: Form, _ edit: ProofEdit) throws -> HTTPResponse {
         let url = world.origin + path(suffix)
-        let response = world.post(path(suffix), form: form, proofs: try proofs("POST", url, nonce: nonce, edit))
+        let response = world.post(
+            path(suffix), form: form + (try credentials(self)), proofs: try proofs("POST", url, nonce: nonce, edit))
         if let nonce = response.nonce { self.nonce = nonce }
         guard response.error == "use_dpop_nonce", edit.answersNonceChallenge else { return response }
-        return world.post(path(suffix), form: form, proofs: try proofs("POST", url, nonce: nonce, edit))
+        return world.post(
+            path(suffix), form: form + (try credentials(self)), proofs: try proofs("POST", url, nonce: nonce, edit))
     }
 
     func proofs(

@@ -96,7 +96,8 @@ public final class ReferenceIdPServer: Sendable {
         let intake = SenseCryptIdP.intake(
             request, surface: surface,
             caller: IdPCaller(peerIsLoopback: peerIsLoopback, hostIsLoopback: hostIsLoopback), settings: settings,
-            deviceKey: { tenant, kid in state.withLock { $0.idp.deviceKey(tenant: tenant, kid: kid) } })
+            deviceKey: { tenant, kid in state.withLock { $0.idp.deviceKey(tenant: tenant, kid: kid) } },
+            clientKeys: { tenant, id in state.withLock { $0.idp.clientKeys(tenant: tenant, clientID: id) } })
         let reply = state.withLock { state in
             let now = state.idp.clock.now(wall: wallClock())
             let outcome = state.idp.handle(intake, now: now, entropy: &state.entropy)

@@ -21,8 +21,9 @@ extension SenseCryptIdP {
         let clientID = try call.fields.text("client_id", .clientID) ?? "app_" + turn.identifier()
         let tenant = try realm(call).tenant
         var application = newApplication(clientID: clientID, name: clientID)
-        try application.apply(&call.fields)
+        try application.apply(&call.fields, limits: settings.profile.limits)
         try application.keepsFirstPartyRules(of: tenant, turn)
+        try application.keepsClientRules(of: tenant, turn)
         return try change(call) { (realm: inout Realm) throws(Refusal) in
             guard realm.applications[clientID] == nil else {
                 throw .problem(409, "conflict", "the application exists", field: "client_id", rule: "unique")
@@ -36,8 +37,10 @@ extension SenseCryptIdP {
         _ call: inout ManagementCall, _ turn: inout Turn
     ) throws(Refusal) -> PendingReply {
         var application = try application(call)
-        try application.apply(&call.fields)
-        try application.keepsFirstPartyRules(of: try realm(call).tenant, turn)
+        try application.apply(&call.fields, limits: settings.profile.limits)
+        let tenant = try realm(call).tenant
+        try application.keepsFirstPartyRules(of: tenant, turn)
+        try application.keepsClientRules(of: tenant, turn)
         return try change(call) { (realm: inout Realm) throws(Refusal) in
             realm.save(application, &turn)
             return .json(200, .object(application.publicJSON))
@@ -54,8 +57,16 @@ extension SenseCryptIdP {
 }
 
 extension Application {
-    fileprivate mutating func apply(_ fields: inout ManagementFields) throws(Refusal) {
+    fileprivate mutating func apply(
+        _ fields: inout ManagementFields, limits: SenseCryptProfile.Limits
+    ) throws(Refusal) {
         name = try fields.text("name", .name) ?? name
+        authentication = try fields.word("token_endpoint_auth_method") ?? authentication
+        if fields.isNull("jwks") {
+            clientKeys = nil
+        } else {
+            clientKeys = try fields.keys("jwks", limit: limits.clientKeys) ?? clientKeys
+        }
         requireDPoP = try fields.bool("require_dpop") ?? requireDPoP
         certificateBoundTokens =
             try fields.bool("tls_client_certificate_bound_access_tokens") ?? certificateBoundTokens

@@ -79,7 +79,8 @@ struct ManagementFields {
         .problem(422, "invalid_field", "\(name): \(wanted)", field: name, rule: rule)
     }
 
-    private mutating func take(_ name: String) -> JSON? {
+    /// A field as it is, which counts as read from here on.
+    mutating func take(_ name: String) -> JSON? {
         read.insert(name)
         return object[name]
     }

@@ -11,6 +11,7 @@ extension SenseCryptIdP {
         let id = try call.fields.requiredText("id", .tenantID)
         var tenant = newTenant(id: id, name: id)
         try tenant.apply(&call.fields)
+        try tenant.keepsFAPIRules(turn)
         guard realms[id] == nil else {
             throw .problem(409, "conflict", "the tenant exists", field: "id", rule: "unique")
         }
@@ -24,6 +25,8 @@ extension SenseCryptIdP {
         return try change(call) { (realm: inout Realm) throws(Refusal) in
             var tenant = realm.tenant
             try tenant.apply(&fields)
+            try tenant.keepsFAPIRules(turn)
+            if tenant.profile != realm.tenant.profile { try realm.everyApplicationFits(tenant, turn) }
             realm.save(tenant, &turn)
             return .json(200, tenant.publicJSON)
         }
@@ -43,6 +46,7 @@ extension SenseCryptIdP {
         return try change(call) { (realm: inout Realm) throws(Refusal) in
             var tenant = realm.tenant
             try tenant.policy.apply(&fields, mostReplacements: mostReplacements)
+            try tenant.keepsFAPIRules(turn)
             realm.save(tenant, &turn)
             return .json(200, tenant.policy.json)
         }
@@ -59,13 +63,15 @@ extension Tenant {
     /// The tenant as the management API shows it.
     var publicJSON: JSON {
         .object([
-            ("id", .string(id)), ("name", .string(name)), ("runs_own_app", .bool(runsOwnApp)),
-            ("self_signup", .bool(selfSignup)), ("attestation_mode", .string(attestationMode.rawValue)),
+            ("id", .string(id)), ("name", .string(name)), ("profile", .string(profile.rawValue)),
+            ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
+            ("attestation_mode", .string(attestationMode.rawValue)),
         ])
     }
 
     fileprivate mutating func apply(_ fields: inout ManagementFields) throws(Refusal) {
         name = try fields.text("name", .name) ?? name
+        profile = try fields.word("profile") ?? profile
         runsOwnApp = try fields.bool("runs_own_app") ?? runsOwnApp
         selfSignup = try fields.bool("self_signup") ?? selfSignup
         attestationMode = try fields.word("attestation_mode") ?? attestationMode

@@ -29,6 +29,8 @@ struct Realm: Sendable {
     var proofs: ReplayCache
     /// Proofs seen at the resource API.
     var apiProofs: ReplayCache
+    /// Client assertions seen, at whichever endpoint.
+    var assertions: ReplayCache
     /// How many applications want their ID tokens signed with RSA.
     var applicationsWithRS256 = 0
     /// Authorization codes are drawn from this, so that a code can be said again and yet is stored as a
@@ -46,6 +48,7 @@ struct Realm: Sendable {
         revokedTokens = ExpiringTable(capacity: limits.revokedTokens)
         proofs = ReplayCache(capacity: limits.replayEntries)
         apiProofs = ReplayCache(capacity: limits.replayEntries)
+        assertions = ReplayCache(capacity: limits.replayEntries)
         self.codeSecret = codeSecret
     }
 

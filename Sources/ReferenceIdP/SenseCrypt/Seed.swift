@@ -2,19 +2,29 @@ import Crypto
 import Profiles
 
 extension SenseCryptIdP {
-    /// The tenants every IdP begins with: `acme` with self-signup, `globex` without.
+    /// The tenants every IdP begins with: `acme` with self-signup, `globex` without, and `fapi`.
     mutating func plantStandardSeed(_ turn: inout Turn) {
         plant("acme", name: "Acme", clientID: "app_demo", selfSignup: true, &turn)
         plant("globex", name: "Globex", clientID: "app_globex", selfSignup: false, &turn)
+        plant("fapi", name: "Fapi", clientID: "app_fapi", selfSignup: false, profile: .fapi2, &turn)
     }
 
+    /// A confidential application is planted without keys, since nobody could hold their private halves: it can do
+    /// nothing until some are registered.
     private mutating func plant(
-        _ id: String, name: String, clientID: String, selfSignup: Bool, _ turn: inout Turn
+        _ id: String, name: String, clientID: String, selfSignup: Bool, profile: Tenant.Profile = .standard,
+        _ turn: inout Turn
     ) {
         var tenant = newTenant(id: id, name: name)
+        tenant.profile = profile
         tenant.selfSignup = selfSignup
         add(tenant, &turn)
         var application = newApplication(clientID: clientID, name: "\(name) app")
+        if profile == .fapi2 {
+            application.authentication = .privateKeyJWT
+            // FAPI 2.0, 5.3.2.1: no rotation, since the client's authentication protects the token already.
+            application.rotatesRefreshTokens = false
+        }
         application.firstPartyChallenge = true
         application.redirectURIs = ["https://\(id).example/app"]
         application.scopes = ["openid", "email", "profile", "offline_access"]

@@ -1,12 +1,12 @@
 public import Crypto
 public import Encoding
 import HTTP
-import JOSE
+public import JOSE
 import Profiles
 
 /// The SenseCrypt reference identity provider with its resource API and its management API, as a value.
 ///
-/// A request is answered in two steps. ``intake(_:surface:caller:settings:deviceKey:)`` reads it and
+/// A request is answered in two steps. ``intake(_:surface:caller:settings:deviceKey:clientKeys:)`` reads it and
 /// checks its signatures, without state and outside any lock; ``handle(_:now:entropy:)`` is one cheap
 /// transition of the state, whose cost does not depend on how many users, sessions and devices there are.
 /// There is no I/O, lock, clock, randomness or private key in here: the edge, ``ReferenceIdPServer``, has
@@ -23,7 +23,7 @@ public struct SenseCryptIdP: Sendable {
     /// Numbers applications, so that one deleted and made again is another.
     var nextSerial: Int64 = 1
 
-    /// An IdP with the seed of the wire's section 11, or empty: the tenants `acme` and `globex`.
+    /// An IdP with the seed of the wire's section 11, or empty: the tenants `acme`, `globex` and `fapi`.
     public init(settings: IdPSettings, seed: Seed = .standard, entropy: inout EntropyStream) {
         self.settings = settings
         findings = FindingRing(capacity: settings.profile.limits.findings)
@@ -34,7 +34,7 @@ public struct SenseCryptIdP: Sendable {
 
     /// What an IdP begins with.
     public enum Seed: Sendable, Hashable {
-        /// `acme` with self-signup and `globex` without, each with one application.
+        /// `acme` with self-signup, `globex` without, and `fapi` with the FAPI 2.0 profile; each with one application.
         case standard
         /// No tenant at all.
         case empty
@@ -43,6 +43,11 @@ public struct SenseCryptIdP: Sendable {
     /// The X9.63 point of an enrolled device key, for the intake; nil for a key nobody enrolled.
     public func deviceKey(tenant: String, kid: String) -> [UInt8]? {
         realms.peek(tenant) { $0.devices[kid]?.publicKey }
+    }
+
+    /// The public keys of a confidential client, for the intake; nil for a client without any.
+    public func clientKeys(tenant: String, clientID: String) -> JWKSet? {
+        realms.peek(tenant) { $0.applications.peek(clientID) { $0.clientKeys } }
     }
 
     /// Answers one request and moves the state along.

@@ -4,7 +4,7 @@ import Profiles
 
 /// Call 1, well-formed.
 struct StartRequest: Sendable {
-    let clientID: String
+    let client: ClientClaim
     /// As asked, each scope once, in order.
     let scope: [String]
     let resource: String?
@@ -18,7 +18,7 @@ struct StartRequest: Sendable {
 
 /// Call 3, well-formed.
 struct CompletionRequest: Sendable {
-    let clientID: String
+    let client: ClientClaim
     /// H(`auth_session`).
     let sessionKey: String
     let ceremony: CeremonyJWS
@@ -56,7 +56,7 @@ enum ChallengeIntake {
 
     private static func start(_ form: StrictForm, _ reading: Reading) throws(Refusal) -> StartRequest {
         StartRequest(
-            clientID: try form.required("client_id"),
+            client: try ClientClaim(form, reading),
             scope: ScopeText.list(try form.optional("scope") ?? "openid"),
             resource: try form.optional("resource"),
             loginHint: try form.optional("login_hint"),
@@ -83,7 +83,7 @@ enum ChallengeIntake {
     ) throws(Refusal) -> CompletionRequest {
         let limits = reading.limits
         return CompletionRequest(
-            clientID: try form.required("client_id"),
+            client: try ClientClaim(form, reading),
             sessionKey: storedHash(session),
             ceremony: try CeremonyJWS(
                 compact: try form.required("ceremony_proof", limit: limits.jwsBytes),

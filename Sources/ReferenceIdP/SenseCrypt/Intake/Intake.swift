@@ -1,6 +1,6 @@
 import Encoding
 import HTTP
-import JOSE
+public import JOSE
 
 /// A request as far as it can be judged without the state: read, well-formed, its signatures checked.
 ///
@@ -41,11 +41,11 @@ public struct Intake: Sendable {
         /// The client that asks, where the request names one.
         var clientID: String? {
             switch self {
-            case .start(let request): request.clientID
-            case .completion(let request): request.clientID
-            case .codeGrant(let request): request.clientID
-            case .refreshGrant(let request): request.clientID
-            case .revocation(let request): request.clientID
+            case .start(let request): request.client.id
+            case .completion(let request): request.client.id
+            case .codeGrant(let request): request.client.id
+            case .refreshGrant(let request): request.client.id
+            case .revocation(let request): request.client.id
             default: nil
             }
         }
@@ -79,15 +79,22 @@ public struct IdPCaller: Sendable, Hashable {
 
 /// Looks up the X9.63 point of a device key by tenant and thumbprint; nil for a key nobody enrolled.
 ///
-/// The one thing an intake asks of the state. The answer for a thumbprint never changes, since the
+/// One of the two things an intake asks of the state. The answer for a thumbprint never changes, since the
 /// thumbprint determines the key.
 public typealias DeviceKeyLookup = (_ tenant: String, _ kid: String) -> [UInt8]?
+
+/// Looks up the public keys of a confidential client by tenant and client id; nil for a client without any.
+///
+/// Keys may be replaced between this answer and ``SenseCryptIdP/handle(_:now:entropy:)``, which therefore looks again
+/// whether the key that verified an assertion is still one of the client's.
+public typealias ClientKeyLookup = (_ tenant: String, _ clientID: String) -> JWKSet?
 
 /// What an intake needs besides the request.
 struct IntakeContext {
     let request: HTTPRequest
     let settings: IdPSettings
     let deviceKey: DeviceKeyLookup
+    let clientKeys: ClientKeyLookup
 
     /// The URL the request was sent to, built from what we advertise and the raw path.
     func url(_ origin: String) -> String { origin + request.path }

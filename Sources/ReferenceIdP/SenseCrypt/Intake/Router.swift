@@ -7,25 +7,33 @@ extension SenseCryptIdP {
     ///
     /// Touches no state.
     ///
-    /// `deviceKey` is asked at most once, for the key of a signed device request. A body over the
+    /// `deviceKey` is asked at most once, for the key of a signed device request, and `clientKeys` at most once, for the
+    /// keys of a client that brings an assertion. A body over the
     /// profile's limit is refused before it is looked at. Nothing a caller can send makes this fail.
     public static func intake(
         _ request: HTTPRequest, surface: IdPSurface = .identityProvider, caller: IdPCaller,
-        settings: IdPSettings, deviceKey: DeviceKeyLookup
+        settings: IdPSettings, deviceKey: DeviceKeyLookup, clientKeys: ClientKeyLookup = { _, _ in nil }
     ) -> Intake {
         withoutActuallyEscaping(deviceKey) { deviceKey in
-            let context = IntakeContext(request: request, settings: settings, deviceKey: deviceKey)
-            let carriesProof = request.fields.contains("DPoP")
-            switch surface {
-            case .identityProvider:
-                var intake = Router(context: context).identityProvider(caller: caller)
-                if carriesProof { intake.nonceFrom = .identityProvider }
-                return intake
-            case .resourceAPI:
-                var intake = Router(context: context).resourceAPI()
-                if carriesProof { intake.nonceFrom = .resourceAPI }
-                return intake
+            withoutActuallyEscaping(clientKeys) { clientKeys in
+                let context = IntakeContext(
+                    request: request, settings: settings, deviceKey: deviceKey, clientKeys: clientKeys)
+                return intake(context, surface: surface, caller: caller)
             }
+        }
+    }
+
+    private static func intake(_ context: IntakeContext, surface: IdPSurface, caller: IdPCaller) -> Intake {
+        let carriesProof = context.request.fields.contains("DPoP")
+        switch surface {
+        case .identityProvider:
+            var intake = Router(context: context).identityProvider(caller: caller)
+            if carriesProof { intake.nonceFrom = .identityProvider }
+            return intake
+        case .resourceAPI:
+            var intake = Router(context: context).resourceAPI()
+            if carriesProof { intake.nonceFrom = .resourceAPI }
+            return intake
         }
     }
 }

@@ -4,7 +4,7 @@ import Profiles
 
 /// Call 4, well-formed.
 struct CodeGrantRequest: Sendable {
-    let clientID: String
+    let client: ClientClaim
     let codeHash: String
     let codeVerifier: String?
     let proof: ProofInput
@@ -12,7 +12,7 @@ struct CodeGrantRequest: Sendable {
 
 /// A refresh, well-formed.
 struct RefreshGrantRequest: Sendable {
-    let clientID: String
+    let client: ClientClaim
     /// The part of the token that names its family.
     let selector: String
     /// The grant the selector belongs to, if it belongs to any.
@@ -41,7 +41,7 @@ enum TokenIntake {
 
     private static func codeGrant(_ form: StrictForm, _ reading: Reading) throws(Refusal) -> CodeGrantRequest {
         CodeGrantRequest(
-            clientID: try form.required("client_id"),
+            client: try ClientClaim(form, reading),
             codeHash: storedHash(try form.required("code")),
             codeVerifier: try form.optional("code_verifier"),
             proof: reading.context.proof(origin: reading.settings.origin))
@@ -50,7 +50,7 @@ enum TokenIntake {
     private static func refreshGrant(_ form: StrictForm, _ reading: Reading) throws(Refusal) -> RefreshGrantRequest {
         let token = try form.required("refresh_token")
         return RefreshGrantRequest(
-            clientID: try form.required("client_id"),
+            client: try ClientClaim(form, reading),
             selector: RefreshTokenText.selector(of: token),
             grantID: RefreshTokenText.grantID(of: token),
             tokenHash: storedHash(token),
@@ -85,7 +85,7 @@ struct RevocationRequest: Sendable {
         case opaque(grantID: String)
     }
 
-    let clientID: String
+    let client: ClientClaim
     let token: Token
 }
 
@@ -94,13 +94,13 @@ enum RevocationIntake {
     static func read(_ reading: Reading) throws(Refusal) -> Intake.Content {
         let form = try StrictForm(reading)
         let token = try form.required("token", limit: 8192)
-        let clientID = try form.required("client_id")
+        let client = try ClientClaim(form, reading)
         if let access = try? AccessToken(token, tenant: reading.tenant, settings: reading.settings) {
             let token = RevocationRequest.Token.access(
                 jti: access.jti, clientID: access.clientID, expiresAt: access.expiresAt)
-            return .revocation(RevocationRequest(clientID: clientID, token: token))
+            return .revocation(RevocationRequest(client: client, token: token))
         }
         return .revocation(
-            RevocationRequest(clientID: clientID, token: .opaque(grantID: RefreshTokenText.grantID(of: token))))
+            RevocationRequest(client: client, token: .opaque(grantID: RefreshTokenText.grantID(of: token))))
     }
 }

@@ -10,8 +10,8 @@ struct Grant: Expiring, Hashable {
     let userID: String
     let clientID: String
     let applicationSerial: Int64
-    /// The key everything issued is bound to.
-    let jkt: String
+    /// The key everything issued is bound to; for a confidential client, what is issued next.
+    var jkt: String
     let scope: [String]
     let resource: String?
     let authTime: Instant

@@ -1,4 +1,5 @@
 import Encoding
+import JOSE
 
 /// A stored record that cannot be read back: the store is damaged or from another version.
 public struct RestoreError: Error, Sendable, Hashable, CustomStringConvertible {
@@ -51,6 +52,10 @@ struct RecordReader {
     /// A member written as one of an enumeration's raw values.
     func word<Word: RawRepresentable<String>>(_ name: String) throws(RestoreError) -> Word {
         try need(name, object[name]?.string.flatMap(Word.init(rawValue:)))
+    }
+
+    func keys(_ name: String) throws(RestoreError) -> JWKSet {
+        try need(name, object[name].flatMap { try? JWKSet($0) })
     }
 
     /// Whether a member is there and not null.

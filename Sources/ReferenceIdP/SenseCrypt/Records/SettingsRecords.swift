@@ -1,10 +1,12 @@
 import Encoding
+import JOSE
 
 extension Tenant: Recorded {
     var recordJSON: JSON {
         .object([
-            ("id", .string(id)), ("name", .string(name)), ("runs_own_app", .bool(runsOwnApp)),
-            ("self_signup", .bool(selfSignup)), ("attestation_mode", .string(attestationMode.rawValue)),
+            ("id", .string(id)), ("name", .string(name)), ("profile", .string(profile.rawValue)),
+            ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
+            ("attestation_mode", .string(attestationMode.rawValue)),
             ("pki", pki.json), ("policy", policy.json),
         ])
     }
@@ -13,8 +15,10 @@ extension Tenant: Recorded {
         let pki = try reader.nested("pki")
         let policy = try reader.nested("policy")
         self.init(
-            id: try reader.text("id"), name: try reader.text("name"), runsOwnApp: try reader.bool("runs_own_app"),
-            selfSignup: try reader.bool("self_signup"), attestationMode: try reader.word("attestation_mode"),
+            id: try reader.text("id"), name: try reader.text("name"),
+            profile: reader.has("profile") ? try reader.word("profile") : .standard,
+            runsOwnApp: try reader.bool("runs_own_app"), selfSignup: try reader.bool("self_signup"),
+            attestationMode: try reader.word("attestation_mode"),
             pki: FacePKIOffer(
                 enabled: try pki.bool("enabled"), tenantScope: try pki.bool("tenant_scope"),
                 classes: try pki.texts("classes")),
@@ -47,7 +51,9 @@ extension Application: Recorded {
     /// The application as the management API shows it.
     var publicJSON: JSONObject {
         JSONObject([
-            ("client_id", .string(clientID)), ("name", .string(name)), ("require_dpop", .bool(requireDPoP)),
+            ("client_id", .string(clientID)), ("name", .string(name)),
+            ("token_endpoint_auth_method", .string(authentication.rawValue)),
+            ("jwks", clientKeys?.json ?? .null), ("require_dpop", .bool(requireDPoP)),
             ("tls_client_certificate_bound_access_tokens", .bool(certificateBoundTokens)),
             ("first_party_challenge_enabled", .bool(firstPartyChallenge)), ("redirect_uris", .texts(redirectURIs)),
             ("scopes", .texts(scopes)), ("resources", .texts(resources)),
@@ -60,6 +66,9 @@ extension Application: Recorded {
     init(_ reader: RecordReader) throws(RestoreError) {
         self.init(
             clientID: try reader.text("client_id"), serial: try reader.integer("serial"), name: try reader.text("name"),
+            authentication: reader.has("token_endpoint_auth_method")
+                ? try reader.word("token_endpoint_auth_method") : .none,
+            clientKeys: reader.has("jwks") ? try reader.keys("jwks") : nil,
             requireDPoP: try reader.bool("require_dpop"),
             certificateBoundTokens: try reader.bool("tls_client_certificate_bound_access_tokens"),
             firstPartyChallenge: try reader.bool("first_party_challenge_enabled"),

@@ -1,7 +1,16 @@
 import Encoding
+import JOSE
 
 /// A tenant's settings: its switches, its policy, what it offers of Face PKI.
 struct Tenant: Sendable, Hashable {
+    /// The rules a tenant's applications live by.
+    enum Profile: String, Sendable, Hashable, CaseIterable {
+        /// Public clients and confidential ones.
+        case standard
+        /// FAPI 2.0: confidential clients alone, and codes of a minute at most.
+        case fapi2
+    }
+
     /// How strictly evidence about the calling app is taken.
     enum AttestationMode: String, Sendable, Hashable, CaseIterable {
         case off, audit, enforce
@@ -10,6 +19,7 @@ struct Tenant: Sendable, Hashable {
     /// The segment of the issuer that names the tenant.
     let id: String
     var name: String
+    var profile = Profile.standard
     /// Precondition 1: the tenant runs its own app, with its identity registered.
     var runsOwnApp = true
     var selfSignup = false
@@ -46,12 +56,15 @@ struct Policy: Sendable, Hashable {
     var maxReplacements: Int64
 }
 
-/// An application of a tenant, a public client.
+/// An application of a tenant: a public client, or a confidential one with keys.
 struct Application: Sendable, Hashable {
     let clientID: String
     /// Tells this application from a deleted one of the same id: grants remember it.
     let serial: Int64
     var name: String
+    var authentication = ClientAuthentication.none
+    /// The public keys a confidential client signs its assertions with; nil until they are registered.
+    var clientKeys: JWKSet?
     /// Precondition 2, first half.
     var requireDPoP = true
     /// Precondition 2, second half: must be off.
@@ -70,4 +83,12 @@ struct Application: Sendable, Hashable {
     ///
     /// A spent one that comes back revokes its family.
     var rotatesRefreshTokens = true
+}
+
+/// How a client proves who it is: `token_endpoint_auth_method`.
+enum ClientAuthentication: String, Sendable, Hashable, CaseIterable {
+    /// Not at all: a public client.
+    case none
+    /// By an assertion it signs (RFC 7523 section 2.2): a confidential client.
+    case privateKeyJWT = "private_key_jwt"
 }

@@ -7,9 +7,11 @@ extension Realm {
     ///
     /// A code that was redeemed before takes with it what it issued.
     mutating func redeem(_ request: CodeGrantRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        let application = try client(request.clientID, turn)
+        let client = try authenticated(request.client, turn)
+        let application = client.application
         try preconditions(of: application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
+        try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let code = try code(request, turn)
         try notRedeemed(code, &turn)
@@ -36,7 +38,7 @@ extension Realm {
     private func ownership(
         of code: AuthorizationCode, _ request: CodeGrantRequest, _ proof: AcceptedProof, _ turn: Turn
     ) throws(Refusal) {
-        guard code.clientID == request.clientID else {
+        guard code.clientID == request.client.id else {
             throw invalidGrant(turn, "code.client", expected: "the client the code was given to", actual: "another")
         }
         guard code.jkt == proof.jkt else {

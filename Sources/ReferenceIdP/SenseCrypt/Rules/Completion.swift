@@ -8,9 +8,10 @@ extension Realm {
     /// Nothing is touched before the DPoP proof and its nonce were accepted. The same ceremony proof again
     /// is the phone telling that an answer was lost, see ``repeatCompletion(_:_:_:_:)``.
     mutating func complete(_ request: CompletionRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        let application = try client(request.clientID, turn)
-        try preconditions(of: application, turn)
+        let client = try authenticated(request.client, turn)
+        try preconditions(of: client.application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
+        try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let session = try session(of: request, openedBy: proof, turn)
         if case .completed(let completion) = session.progress {
@@ -35,7 +36,7 @@ extension Realm {
         let session = sessions[request.sessionKey]
         let faults: [(rule: String, expected: String, broken: Bool)] = [
             ("completion.session", "a session of this tenant", session == nil),
-            ("completion.client", "the client that opened the session", session?.clientID != request.clientID),
+            ("completion.client", "the client that opened the session", session?.clientID != request.client.id),
             ("completion.dpop_key", "the DPoP key that opened the session", session?.jkt != proof.jkt),
             ("session.live", "a live session", session?.end(at: turn.now) != nil),
         ]

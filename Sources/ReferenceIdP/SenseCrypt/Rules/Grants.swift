@@ -18,11 +18,11 @@ extension Realm {
     /// Neither a proof nor the preconditions are asked for: who lost the key, or whose feature was turned
     /// off, must still be able to sign out.
     mutating func revoke(_ request: RevocationRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        _ = try client(request.clientID, turn)
+        try firstUse(of: try authenticated(request.client, turn), turn)
         switch request.token {
-        case .access(let jti, let clientID, let expiresAt) where clientID == request.clientID && turn.now < expiresAt:
+        case .access(let jti, let clientID, let expiresAt) where clientID == request.client.id && turn.now < expiresAt:
             save(RevokedToken(expiresAt: expiresAt), jti: jti, &turn)
-        case .opaque(let grantID) where grants[grantID]?.clientID == request.clientID:
+        case .opaque(let grantID) where grants[grantID]?.clientID == request.client.id:
             revoke(grantID: grantID, &turn)
         case .access, .opaque:
             break

@@ -20,12 +20,23 @@ extension Realm {
                 ("response_types_supported", ["code"]),
                 ("grant_types_supported", ["authorization_code", "refresh_token"]),
                 ("code_challenge_methods_supported", ["S256"]),
-                ("token_endpoint_auth_methods_supported", ["none"]),
+                ("token_endpoint_auth_methods_supported", .texts(authenticationMethods)),
+                ("token_endpoint_auth_signing_alg_values_supported", .texts(ClientAssertion.algorithmNames)),
+                ("revocation_endpoint_auth_methods_supported", .texts(authenticationMethods)),
+                ("revocation_endpoint_auth_signing_alg_values_supported", .texts(ClientAssertion.algorithmNames)),
                 ("dpop_signing_alg_values_supported", ["ES256"]),
                 ("id_token_signing_alg_values_supported", ["ES256", "RS256"]),
                 ("subject_types_supported", ["public"]),
                 ("scopes_supported", .array(scopes)),
             ]))
+    }
+
+    /// What the tenant's clients may be: under FAPI 2.0 none is public.
+    private var authenticationMethods: [String] {
+        switch tenant.profile {
+        case .standard: ClientAuthentication.allCases.map(\.rawValue)
+        case .fapi2: [ClientAuthentication.privateKeyJWT.rawValue]
+        }
     }
 
     /// The key set.

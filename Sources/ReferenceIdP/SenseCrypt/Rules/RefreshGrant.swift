@@ -6,17 +6,19 @@ extension Realm {
     ///
     /// A spent token of a rotating family revokes the family.
     mutating func refresh(_ request: RefreshGrantRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        let application = try client(request.clientID, turn)
+        let client = try authenticated(request.client, turn)
+        let application = client.application
         try preconditions(of: application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
+        try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let (grant, family) = try family(request, application, turn)
-        try ownership(of: grant, request, proof, turn)
+        try ownership(of: grant, request, application, proof, turn)
         try notSpent(request, family, grant, &turn)
         let user = try access(of: grant, &turn)
         let scope = try scope(request, within: grant, turn)
         try resource(request, of: grant, turn)
-        return renew(request, grant, family, application, user, scope, &turn)
+        return renew(request, grant.bound(to: proof), application, user, scope, &turn)
     }
 
     private func family(
@@ -33,12 +35,14 @@ extension Realm {
 
     /// Before anything is spent: a token in wrong hands changes nothing for the right ones.
     private func ownership(
-        of grant: Grant, _ request: RefreshGrantRequest, _ proof: AcceptedProof, _ turn: Turn
+        of grant: Grant, _ request: RefreshGrantRequest, _ application: Application, _ proof: AcceptedProof,
+        _ turn: Turn
     ) throws(Refusal) {
-        guard grant.clientID == request.clientID else {
+        guard grant.clientID == request.client.id else {
             throw invalidGrant(turn, "refresh.client", expected: "the client of the grant", actual: "another")
         }
-        guard grant.jkt == proof.jkt else {
+        // RFC 9449 section 5: the token of a confidential client is bound to its authentication, not to a key.
+        guard grant.jkt == proof.jkt || isConfidential(application) else {
             throw invalidGrant(turn, "refresh.dpop_key", expected: "the DPoP key of the grant", actual: "another key")
         }
     }
@@ -82,8 +86,8 @@ extension Realm {
     }
 
     private mutating func renew(
-        _ request: RefreshGrantRequest, _ grant: Grant, _ family: RefreshFamily, _ application: Application,
-        _ user: User, _ scope: [String], _ turn: inout Turn
+        _ request: RefreshGrantRequest, _ grant: Grant, _ application: Application, _ user: User, _ scope: [String],
+        _ turn: inout Turn
     ) -> PendingReply {
         var grant = grant
         var successor: String?
@@ -99,5 +103,14 @@ extension Realm {
             TokenIssue(
                 grant: grant, application: application, user: user, scope: scope, nonce: nil,
                 refreshToken: successor), &turn)
+    }
+}
+
+extension Grant {
+    /// The grant with what it issues from now on bound to the key of a proof.
+    fileprivate func bound(to proof: AcceptedProof) -> Grant {
+        var grant = self
+        grant.jkt = proof.jkt
+        return grant
     }
 }

@@ -4,12 +4,14 @@ import Profiles
 extension Realm {
     /// Call 1: opens a session, the same to look at whoever the hint names.
     mutating func start(_ request: StartRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        let application = try client(request.clientID, turn)
+        let client = try authenticated(request.client, turn)
+        let application = client.application
         try preconditions(of: application, turn)
         let proof = try accepted(request.proof, nonce: tenant.policy.nonceOnStart ? .required : .optional, turn)
         try announcedKey(request.dpopJKT, is: proof, turn)
         try scopes(request.scope, grantedTo: application, turn)
         try resource(request.resource, grantedTo: application, turn)
+        try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         return openSession(request, application, proof, &turn)
     }
