@@ -166,6 +166,15 @@ extension Engine {
         try await actor(device).sessionNow()
     }
 
+    /// Renews the device's session with its refresh token, or shares a refresh that is under way.
+    ///
+    /// Throws `.noSession`; `.refresh` with one of the three refresh errors; `.storage`.
+    public func refreshSession(
+        of device: DeviceID, faults: [PlannedFault] = []
+    ) async throws(EngineError) -> (session: TokenSession, now: Instant) {
+        try await actor(device).renewSession(faults: FaultPlan(faults))
+    }
+
     /// Clears the session and revokes what it held, best effort.
     public func signOut(_ device: DeviceID) async throws(EngineError) {
         try await actor(device).signOut()

@@ -1,3 +1,5 @@
+public import SignIn
+
 /// Why the engine did not do what it was asked.
 ///
 /// A sign-in that fails is no error: it is a flow that ended, with its reason.
@@ -28,6 +30,8 @@ public enum EngineError: Error, Sendable, Hashable {
     case refused(call: String, status: Int, error: String, description: String?)
     /// The identity provider's answer could not be used.
     case badAnswer(call: String, why: String)
+    /// The session was not renewed.
+    case refresh(RefreshError)
     /// The state directory could not be read or written.
     case storage(String)
 
@@ -45,6 +49,7 @@ public enum EngineError: Error, Sendable, Hashable {
         case .unreachable: "unreachable"
         case .refused: "idp_refused"
         case .badAnswer: "bad_answer"
+        case .refresh(let error): error.code
         case .storage: "storage"
         }
     }
@@ -68,6 +73,7 @@ extension EngineError: CustomStringConvertible {
         case .refused(let call, let status, let error, let description):
             "\(call) was refused: \(status) \(error)" + (description.map { " (\($0))" } ?? "")
         case .badAnswer(let call, let why): "the answer to \(call) cannot be used: \(why)"
+        case .refresh(let error): error.message
         case .storage(let why): "the state directory failed: \(why)"
         }
     }

@@ -34,8 +34,8 @@ public enum HTTPEncoder {
     /// The bytes of a response to a request with this method.
     ///
     /// With automatic framing Content-Length (or chunked coding, when given or when there are trailers) and the
-    /// Connection field are added. The answer to HEAD has the length of the body but not the body; 1xx, 204 and 304
-    /// have none.
+    /// Connection field are added. The answer to HEAD has the length of the body, or without a body the length given,
+    /// but not the body; 1xx, 204 and 304 have none.
     ///
     /// - Parameters:
     ///   - response: The response; its reason defaults to the usual phrase.
@@ -60,6 +60,10 @@ public enum HTTPEncoder {
         }
         if head.status == 304 {
             guard response.body.isEmpty, response.trailers.isEmpty else { throw .bodyNotAllowed(status: 304) }
+            return try self.head(head)
+        }
+        // A proxy knows what length the answer to GET would have (RFC 9110 section 8.6) without having that answer.
+        if method == "HEAD", response.body.isEmpty, isLength(head.fields.values("Content-Length")) {
             return try self.head(head)
         }
         if clientVersion == .http10 { head.fields.remove("Transfer-Encoding") }
@@ -192,6 +196,11 @@ public enum HTTPEncoder {
             fields.append("Content-Length", String(length))
         }
         return false
+    }
+
+    private static func isLength(_ values: [String]) -> Bool {
+        guard values.count == 1, let value = values.first else { return false }
+        return !value.isEmpty && value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     private static func addConnection(

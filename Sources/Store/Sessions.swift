@@ -22,6 +22,28 @@ extension StoreWriter {
         return previous
     }
 
+    /// Puts a renewed session in the place of the one it was renewed from, and tells whether that one was still stored.
+    ///
+    /// Where somebody signed in or out meanwhile, nothing changes.
+    public func renewSession(
+        of device: DeviceID, from earlier: TokenSession, to renewed: TokenSession
+    ) throws(StoreError) -> Bool {
+        guard try holds(earlier, device) else { return false }
+        return try connection.run(.updateSession, [.text(device.rawValue)] + renewed.columns) == 1
+    }
+
+    /// Forgets a session where it is still the stored one, and tells whether it was.
+    public func endSession(of device: DeviceID, _ session: TokenSession) throws(StoreError) -> Bool {
+        guard try holds(session, device) else { return false }
+        return try connection.run(.deleteSession, [.text(device.rawValue)]) == 1
+    }
+
+    /// The pair of tokens is what tells sessions apart.
+    private func holds(_ session: TokenSession, _ device: DeviceID) throws(StoreError) -> Bool {
+        guard let stored = try self.session(of: device) else { return false }
+        return stored.accessToken == session.accessToken && stored.refreshToken == session.refreshToken
+    }
+
     /// Forgets a device's session and returns it; keys and enrolments stay.
     @discardableResult
     public func deleteSession(of device: DeviceID) throws(StoreError) -> TokenSession? {

@@ -7,6 +7,8 @@ import Synchronization
 /// wrote is there whole after a kill, or not at all.
 public final class Store: Sendable {
     private let connection: Mutex<Connection>
+    /// Who may renew which session.
+    let leases: LeaseLocks
 
     /// Opens the store in `directory`, making it (mode 0700, files 0600) and bringing it up to this build's version.
     ///
@@ -20,7 +22,7 @@ public final class Store: Sendable {
     public static func inMemory() throws(StoreError) -> Store {
         let connection = try Connection(path: ":memory:")
         try connection.prepare(migrations: Migration.all)
-        return Store(connection)
+        return Store(inMemory: connection)
     }
 
     init(directory path: String, migrations: [Migration]) throws(StoreError) {
@@ -32,10 +34,12 @@ public final class Store: Sendable {
             return connection
         }
         connection = Mutex(opened)
+        leases = LeaseLocks(directory: path)
     }
 
-    private init(_ opened: Connection) {
+    private init(inMemory opened: Connection) {
         connection = Mutex(opened)
+        leases = LeaseLocks(directory: nil)
     }
 
     /// Runs `body` over one moment of the database.

@@ -76,7 +76,7 @@ extension CommandFailure {
         switch code {
         case "invalid_field", "unknown_field", "missing_field", "malformed_json", "unsupported_media_type", "too_large":
             .badInput
-        case "unreachable": .unavailable
+        case "unreachable", "refresh_network", "refresh_server": .unavailable
         case "host_not_allowed", "misdirected": .configuration
         case "internal", "storage", "method_not_allowed": .internalError
         default: status == 422 ? .badInput : status >= 500 && code.hasPrefix("status_") ? .unavailable : .failed

@@ -3,7 +3,7 @@ enum Commands {
     /// The table, in the order help lists it.
     static let table = CommandTable(
         commands: [DemoCommand.spec, ServeCommand.spec]
-            + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec]
+            + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec, ProxyCommand.spec]
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs
             + [EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec, BenchCommand.spec])
 }

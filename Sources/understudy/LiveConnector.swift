@@ -1,6 +1,7 @@
 import Control
 import Encoding
 import Engine
+import HTTP
 import Synchronization
 import Transport
 
@@ -20,7 +21,8 @@ final class LiveConnector: Connector {
     init(_ settings: Settings, _ output: Output) {
         self.settings = settings
         self.output = output
-        client = HTTPClient(ClientConfiguration(proxy: .none))
+        client = HTTPClient(
+            ClientConfiguration(proxy: .none, limits: HTTPLimits(body: FetchDocumentSize.answer)))
     }
 
     func control() async throws(CommandFailure) -> ControlClient {

@@ -56,7 +56,7 @@ import Testing
             try session.authorize(method: "GET", url: url, jti: "j", nonce: nil, at: now)
         }
         #expect(throws: APICallError.url) {
-            try APIAnswer.observe(url: url, status: 200, wwwAuthenticate: [], dpopNonce: [])
+            try APIAnswer.observeResponse(url: url, status: 200, wwwAuthenticate: [], dpopNonce: [])
         }
     }
 
@@ -73,7 +73,7 @@ import Testing
             (401, ["DPoP error=\"use_dpop_nonce"], ["n1"], "n1", false),
         ]
         for (status, challenges, nonces, nonce, isToBeRepeated) in cases {
-            let seen = try APIAnswer.observe(
+            let seen = try APIAnswer.observeResponse(
                 url: "HTTPS://API.acme.example:443/accounts?x", status: status, wwwAuthenticate: challenges,
                 dpopNonce: nonces)
             #expect(seen.origin == "https://api.acme.example")
@@ -93,7 +93,7 @@ import Testing
         ]
         for (status, challenges, asks) in cases {
             #expect(
-                APIAnswer.asksForRefresh(status: status, wwwAuthenticate: challenges) == asks,
+                APIAnswer.shouldRefreshAfter(status: status, wwwAuthenticate: challenges) == asks,
                 "\(status) \(challenges)")
         }
     }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 
 from enrolled import SIGNED_IN, Enrolled
 
 RENEWABLE = ("openid", "offline_access")
-pytestmark = pytest.mark.xfail(strict=True, reason="the program does not refresh yet")
 
 
 def test_a_session_about_to_expire_is_refreshed_before_the_call(device: Enrolled) -> None:

@@ -63,6 +63,13 @@ struct BodyFields {
         return text
     }
 
+    /// True or false, false where it is missing.
+    func flag(_ name: String) throws(ControlProblem) -> Bool {
+        guard let value = value(name) else { return false }
+        guard let flag = value.bool else { throw .invalid(name, "true or false", got: value) }
+        return flag
+    }
+
     /// A list of strings, empty where it is missing.
     func strings(_ name: String, most: Int = 256) throws(ControlProblem) -> [String] {
         guard let value = value(name) else { return [] }

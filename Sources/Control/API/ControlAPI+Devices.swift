@@ -2,6 +2,7 @@ import Device
 import Encoding
 import Engine
 import HTTP
+import SignIn
 
 /// Devices, their enrolments and their session.
 extension ControlAPI {
@@ -113,6 +114,17 @@ extension ControlAPI {
         let found = try await controlling { () throws(EngineError) in try await engine.session(of: device) }
         guard let found else { throw .notFound("device '\(id)' holds no session; sign in first") }
         return .json(found.session.json(at: found.now, showingTokens: showsTokens))
+    }
+
+    func refreshSession(_ id: String, _ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
+        let device = try knownID(id)
+        let showsTokens = try QueryFields(of: request, allowing: ["show_tokens"]).flag("show_tokens")
+        let fields = try BodyFields(of: request, allowing: ["faults"])
+        let planned = try faults(fields, among: [.refresh])
+        let renewed = try await controlling { () throws(EngineError) in
+            try await engine.refreshSession(of: device, faults: planned)
+        }
+        return .json(renewed.session.json(at: renewed.now, showingTokens: showsTokens))
     }
 
     func signOut(_ id: String) async throws(ControlProblem) -> HTTPResponse {

@@ -15,17 +15,18 @@ extension ControlAPI {
             clientID: try fields.string("client_id", "the opted-in application"),
             resource: try fields.optionalString("resource"), scopes: try fields.strings("scopes", most: 64),
             loginHint: try fields.optionalString("login_hint", longest: 254), allowPlainHTTPOnLoopback: true)
-        let order = SignInOrder(config: config, scans: try scans(fields, "scans"), faults: try faults(fields))
+        let order = SignInOrder(
+            config: config, scans: try scans(fields, "scans"), faults: try faults(fields, among: Call.Purpose.ofSignIn))
         let view = try await controlling { () throws(EngineError) in
             try await engine.startSignIn(order, device: device)
         }
         return .json(view.json(after: 0, at: clock.now(), showingTokens: false), status: 201)
     }
 
-    private func faults(_ fields: BodyFields) throws(ControlProblem) -> [PlannedFault] {
+    func faults(_ fields: BodyFields, among calls: [Call.Purpose]) throws(ControlProblem) -> [PlannedFault] {
         var faults: [PlannedFault] = []
         for text in try fields.strings("faults", most: 64) {
-            faults.append(try controllingNow { () throws(EngineError) in try PlannedFault(text: text) })
+            faults.append(try controllingNow { () throws(EngineError) in try PlannedFault(text: text, among: calls) })
         }
         return faults
     }
@@ -77,11 +78,14 @@ extension ControlAPI {
 
     func fetch(_ id: String, _ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let device = try knownID(id)
-        let fields = try BodyFields(of: request, allowing: ["url", "method", "headers", "body", "body_base64url"])
+        let fields = try BodyFields(
+            of: request, allowing: ["url", "method", "headers", "body", "body_base64url", "one_shot", "binary"])
         let call = APIRequest(
-            method: try method(fields), url: try url(fields), fields: try headers(fields), body: try body(fields))
+            method: try method(fields), url: try url(fields), fields: try headers(fields), body: try body(fields),
+            isOneShot: try fields.flag("one_shot"))
+        let isBinary = try fields.flag("binary")
         let fetched = try await controlling { () throws(EngineError) in try await engine.fetch(call, device: device) }
-        return .json(fetched.json)
+        return .json(fetched.json(binary: isBinary))
     }
 
     private func method(_ fields: BodyFields) throws(ControlProblem) -> String {

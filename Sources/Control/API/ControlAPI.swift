@@ -124,6 +124,9 @@ extension ControlAPI {
         },
         Route("DELETE", "/v1/devices/*/session") { api, _, path throws(ControlProblem) in try await api.signOut(path[0])
         },
+        Route("POST", "/v1/devices/*/session/refresh") { api, request, path throws(ControlProblem) in
+            try await api.refreshSession(path[0], request)
+        },
         Route("POST", "/v1/devices/*/flows") { api, request, path throws(ControlProblem) in
             try await api.startFlow(path[0], request)
         },

@@ -1,6 +1,7 @@
 import Encoding
 import Engine
 import HTTP
+import SignIn
 
 /// Why the control API refuses a request: a status, a stable code, and a sentence that names field and rule.
 struct ControlProblem: Error {
@@ -47,6 +48,10 @@ extension ControlProblem {
             self.init(status: 404, code: error.code, detail: error.description)
         case .deviceExists, .notParked, .notWaiting, .alreadyEnded:
             self.init(status: 409, code: error.code, detail: error.description)
+        case .refresh(.signInRequired):
+            self.init(status: 409, code: error.code, detail: error.description)
+        case .refresh(.network), .refresh(.server):
+            self.init(status: 502, code: error.code, detail: error.description)
         case .hostNotAllowed:
             self.init(status: 403, code: error.code, detail: error.description)
         case .invalid(let field, let rule, _):

@@ -85,15 +85,30 @@ extension FlowView {
 }
 
 extension Fetched {
-    /// What came of an API call, as the control API shows it.
-    var json: JSON {
-        [
-            "url": .string(url.text), "method": .string(method), "status": .int(Int64(response.status)),
-            "headers": .array(response.fields.map { [.string($0.name), .string($0.value)] }),
-            "body": String(validating: response.body, as: UTF8.self).map { .string($0) } ?? .null,
-            "body_base64url": .string(Base64URL.encode(response.body)), "authorized": .bool(isAuthorized),
-            "attempts": .array(attempts.map(\.json)),
+    /// What came of an API call, as the control API shows it; `binary` leaves the body's text form out.
+    func json(binary: Bool) -> JSON {
+        var members: [(String, JSON)] = [
+            ("url", .string(url.text)), ("method", .string(method)), ("status", .int(Int64(response.status))),
+            ("reason", response.reason.map { .string($0) } ?? .null),
+            ("headers", .array(response.fields.map { [.string($0.name), .string($0.value)] })),
         ]
+        if !binary {
+            members.append(
+                ("body", String(validating: response.body, as: UTF8.self).map { .string($0) } ?? .null))
+        }
+        members += [
+            ("body_base64url", .string(Base64URL.encode(response.body))), ("authorized", .bool(isAuthorized)),
+            ("attempts", .array(attempts.map(\.json))), ("refreshes", .array(refreshes.map(\.json))),
+        ]
+        return .object(members)
+    }
+}
+
+extension Fetched.Refresh {
+    fileprivate var json: JSON {
+        var members: [(String, JSON)] = [("result", .string(name))]
+        if case .failed(let error) = self { members.append(("message", .string(error.message))) }
+        return .object(members)
     }
 }
 

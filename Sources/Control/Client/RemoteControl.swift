@@ -4,8 +4,9 @@ public import Transport
 
 /// A daemon's control API, over HTTP.
 public struct RemoteControl: ControlPort {
-    /// The longest a daemon holds an answer back (60 s) and then some.
-    private static let timeoutMilliseconds = 75_000
+    /// The longest a daemon holds an answer back and then some: a fetch that refreshes and repeats makes six calls of
+    /// up to 30 s each.
+    private static let timeoutMilliseconds = 200_000
 
     private let base: HTTPURL
     private let client: HTTPClient

@@ -5,6 +5,7 @@ import HTTP
 import JOSE
 import OAuth
 import SignIn
+import Store
 import Transport
 
 /// Sending a flow's calls: proofs minted at the last moment, faults at one gate, answers journalled.
@@ -57,6 +58,18 @@ extension DeviceActor {
     private func request(
         for call: Call, flow flowID: FlowID
     ) throws -> (request: ClientRequest, proofs: [SentProof]) {
+        var sent = try request(for: call)
+        if let (name, jws) = call.ceremonyProof, let signer = flows[flowID]?.ceremonySigner {
+            sent.proofs.append(
+                SentProof(place: .body(name), signer: signer.signer, thumbprint: signer.thumbprint, jws: jws))
+        }
+        return sent
+    }
+
+    /// One attempt at a call, of a flow or of a session: with a DPoP proof made now, where it needs one.
+    ///
+    /// Throws where the install key cannot sign, or the URL is none.
+    func request(for call: Call) throws -> (request: ClientRequest, proofs: [SentProof]) {
         let url = try HTTPURL(call.url)
         var fields = HTTPFields([("Accept", "application/json"), ("Content-Type", call.body.mediaType)])
         var proofs: [SentProof] = []
@@ -67,10 +80,6 @@ extension DeviceActor {
             proofs.append(
                 SentProof(place: .header("DPoP"), signer: .installKey, thumbprint: installThumbprint, jws: proof))
         }
-        if let (name, jws) = call.ceremonyProof, let signer = flows[flowID]?.ceremonySigner {
-            proofs.append(
-                SentProof(place: .body(name), signer: signer.signer, thumbprint: signer.thumbprint, jws: jws))
-        }
         let request = ClientRequest(
             url: url, method: "POST", fields: fields, body: call.body.bytes,
             timeoutMilliseconds: world.callTimeout)
@@ -78,7 +87,7 @@ extension DeviceActor {
     }
 
     /// The gate every request passes: a fault takes the place of the exchange or of its answer.
-    private static func exchange(
+    static func exchange(
         _ request: ClientRequest, fault: PlannedFault.Kind?, over network: Network
     ) async -> Result<HTTPResponse, EngineError> {
         switch fault {
@@ -96,19 +105,29 @@ extension DeviceActor {
         _ result: Result<HTTPResponse, EngineError>, of call: Call,
         sent: (request: ClientRequest, proofs: [SentProof]), spent: Duration, effect: EffectID, flow flowID: FlowID
     ) {
-        if case .success(let response) = result, let nonce = response.fields["DPoP-Nonce"] {
-            nonces.record(nonce, .authorizationServer, sent.request.url.origin)
-        }
-        let step = CallStep(
-            call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
-            url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
-            milliseconds: spent / .milliseconds(1))
+        let step = record(result, of: call, sent: sent, spent: spent)
         finish(effect, flow: flowID, steps: [.call(step)]) {
             switch result {
             case .success(let response): .responded(effect, CallResponse(response))
             case .failure(let error): .lost(effect, detail: error.description)
             }
         }
+    }
+
+    /// Keeps the nonce an answer brought, and describes the exchange for the journal.
+    func record(
+        _ result: Result<HTTPResponse, EngineError>, of call: Call,
+        sent: (request: ClientRequest, proofs: [SentProof]), spent: Duration
+    ) -> CallStep {
+        if case .success(let response) = result,
+            let nonce = DPoPNonceField.nonce(response.fields.values("DPoP-Nonce"))
+        {
+            nonces.record(nonce, .authorizationServer, sent.request.url.origin)
+        }
+        return CallStep(
+            call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
+            url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
+            milliseconds: spent / .milliseconds(1))
     }
 
     private func track(_ effect: EffectID, flow flowID: FlowID, _ task: Task<Void, Never>) {

@@ -3,7 +3,8 @@ import Device
 public import Encoding
 public import HTTP
 import JOSE
-import SignIn
+public import SignIn
+import Store
 import Transport
 
 /// A request to an API, before the session is added to it.
@@ -16,13 +17,18 @@ public struct APIRequest: Sendable {
     public var fields: HTTPFields
     /// The body.
     public var body: [UInt8]
+    /// Whether the body comes from a stream and can be sent once only: such a request is never repeated.
+    public var isOneShot: Bool
 
     /// Describes a request.
-    public init(method: String = "GET", url: HTTPURL, fields: HTTPFields = [:], body: [UInt8] = []) {
+    public init(
+        method: String = "GET", url: HTTPURL, fields: HTTPFields = [:], body: [UInt8] = [], isOneShot: Bool = false
+    ) {
         self.method = method
         self.url = url
         self.fields = fields
         self.body = body
+        self.isOneShot = isOneShot
     }
 }
 
@@ -32,45 +38,92 @@ public struct Fetched: Sendable {
     public struct Attempt: Sendable {
         /// The status that came back.
         public let status: Int
-        /// Why the request was repeated after it, if it was.
-        public let repeated: String?
+        /// Why the request was repeated after it, if it was: `use_dpop_nonce` or `invalid_token`.
+        public internal(set) var repeated: String?
         /// The claims of the DPoP proof it carried, if it did.
         public let proof: JSON?
+    }
+
+    /// One refresh the call asked for.
+    public enum Refresh: Sendable, Hashable {
+        /// The session was renewed.
+        case renewed
+        /// There was no session any more.
+        case noSession
+        /// It was not renewed.
+        case failed(RefreshError)
+
+        /// The name the control API gives it.
+        public var name: String {
+            switch self {
+            case .renewed: "renewed"
+            case .noSession: "no_session"
+            case .failed(let error): error.code
+            }
+        }
     }
 
     /// The URL called.
     public let url: HTTPURL
     /// The method used.
     public let method: String
-    /// Whether the session was added: without one the request goes out unchanged.
+    /// Whether the session was added to the last request: without one it goes out unchanged.
     public let isAuthorized: Bool
     /// The requests sent, in order.
     public let attempts: [Attempt]
+    /// The refreshes asked for, in order: at most one before the request and one after it.
+    public let refreshes: [Refresh]
     /// The last answer.
     public let response: HTTPResponse
 }
 
-/// Calling an API as the app would: a fresh proof for every attempt, and one repetition when a nonce is asked for.
+/// Calling an API as the app would: the loop is a value (`APICall`), and this performs what it says.
 ///
 /// Source: SenseCrypt description, "Using the tokens".
 extension DeviceActor {
+    /// Throws `.unreachable` where no answer came, `.refresh` where the token has ended and could not be renewed now,
+    /// and what the host policy or the store refuses.
     func fetch(_ request: APIRequest) async throws(EngineError) -> Fetched {
-        let session = APISession.current(try storedSession(), at: now)
-        var attempts: [Fetched.Attempt] = []
+        defer { saveNonces() }
+        var call = APICall(isReplayable: !request.isOneShot)
+        var exchange = APIExchange()
+        var next = call.start(with: try storedSession(), at: now)
         while true {
-            let (outgoing, proof) = try authorized(request, by: session)
-            let response = try await world.network.send(outgoing)
-            let isToBeRepeated = observe(response, from: request.url) && session != nil && attempts.isEmpty
-            attempts.append(
-                Fetched.Attempt(
-                    status: response.status, repeated: isToBeRepeated ? "use_dpop_nonce" : nil,
-                    proof: proof.flatMap(Self.claims)))
-            guard isToBeRepeated else {
+            switch next {
+            case .send(let session):
+                next = call.answered(try await send(request, by: session, &exchange), at: now)
+            case .refresh(let session):
+                let result = try await refresh(session)
+                exchange.refreshes.append(Fetched.Refresh(result))
+                next = call.refreshed(result, at: now)
+            case .done:
+                guard let response = exchange.response else { preconditionFailure("a call is done with an answer") }
                 return Fetched(
-                    url: request.url, method: request.method, isAuthorized: session != nil, attempts: attempts,
-                    response: response)
+                    url: request.url, method: request.method, isAuthorized: exchange.isAuthorized,
+                    attempts: exchange.attempts, refreshes: exchange.refreshes, response: response)
+            case .fail(let error):
+                throw .refresh(error)
             }
         }
+    }
+
+    private func send(
+        _ request: APIRequest, by session: APISession?, _ exchange: inout APIExchange
+    ) async throws(EngineError) -> APIAnswer.Observation {
+        let (outgoing, proof) = try authorized(request, by: session)
+        let response = try await world.network.send(outgoing)
+        let seen: APIAnswer.Observation
+        do throws(APICallError) {
+            seen = try APIAnswer.observeResponse(
+                url: request.url.text, status: response.status,
+                wwwAuthenticate: response.fields.values("WWW-Authenticate"),
+                dpopNonce: response.fields.values("DPoP-Nonce"))
+        } catch {
+            preconditionFailure("a parsed URL has an origin")
+        }
+        if let nonce = seen.nonce { nonces.record(nonce, .resourceServer, seen.origin) }
+        exchange.take(response, proof: proof.flatMap(Self.claims), authorized: session != nil, seen)
+        return seen
     }
 
     private func authorized(
@@ -95,7 +148,7 @@ extension DeviceActor {
         do {
             let authorization = try session.authorize(
                 method: request.method, url: request.url.text, jti: world.entropy.token(16),
-                nonce: nonces.newest(.resourceServer, request.url.origin), at: now)
+                nonce: newestNonce(.resourceServer, request.url.origin), at: now)
             let proof = try sign(authorization.proof.signingInput(key: installKey.publicKey), with: installKey)
             return (authorization.fields(signedProof: proof), proof)
         } catch {
@@ -103,17 +156,35 @@ extension DeviceActor {
         }
     }
 
-    /// Records the nonce a response carried; true where the server asks for the request again with that nonce.
-    private func observe(_ response: HTTPResponse, from url: HTTPURL) -> Bool {
-        let observation = try? APIAnswer.observe(
-            url: url.text, status: response.status, wwwAuthenticate: response.fields.values("WWW-Authenticate"),
-            dpopNonce: response.fields.values("DPoP-Nonce"))
-        guard let observation else { return false }
-        if let nonce = observation.nonce { nonces.record(nonce, .resourceServer, observation.origin) }
-        return observation.isToBeRepeated
-    }
-
     private static func claims(of proof: String) -> JSON? {
         (try? JWS(compact: proof)).flatMap { try? JSON(parsing: $0.payload) }
+    }
+}
+
+/// What one API call has come to so far.
+private struct APIExchange {
+    var attempts: [Fetched.Attempt] = []
+    var refreshes: [Fetched.Refresh] = []
+    var response: HTTPResponse?
+    var isAuthorized = false
+    private var asked: String?
+
+    /// An answer; that the one before asked for a repetition is only known to have been heeded now.
+    mutating func take(_ answer: HTTPResponse, proof: JSON?, authorized: Bool, _ seen: APIAnswer.Observation) {
+        if !attempts.isEmpty { attempts[attempts.count - 1].repeated = asked }
+        asked = seen.isToBeRepeated ? "use_dpop_nonce" : seen.shouldRefresh ? "invalid_token" : nil
+        attempts.append(Fetched.Attempt(status: answer.status, proof: proof))
+        response = answer
+        isAuthorized = authorized
+    }
+}
+
+extension Fetched.Refresh {
+    fileprivate init(_ result: APICall.Refreshed) {
+        switch result {
+        case .session: self = .renewed
+        case .noSession: self = .noSession
+        case .failed(let error): self = .failed(error)
+        }
     }
 }

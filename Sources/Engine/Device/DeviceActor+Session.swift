@@ -1,6 +1,5 @@
 import Device
 import Encoding
-import HTTP
 import SignIn
 import Store
 import Transport
@@ -34,19 +33,21 @@ extension DeviceActor {
 
     /// Revokes what a session holds at its issuer (RFC 7009), best effort: nobody waits for the answer.
     func revoke(_ session: TokenSession) {
-        guard let address = session.revocationEndpoint, let url = try? HTTPURL(address) else { return }
-        let token = session.refreshToken ?? session.accessToken
-        let hint = session.refreshToken == nil ? "access_token" : "refresh_token"
-        let form = FormFields([("token", token), ("token_type_hint", hint), ("client_id", session.clientID)])
-        let request = ClientRequest(
-            url: url, method: "POST",
-            fields: HTTPFields([("Content-Type", "application/x-www-form-urlencoded")]), body: form.encoded(),
-            timeoutMilliseconds: world.callTimeout)
-        let (network, underWay) = (world.network, world.underWay)
+        if let call = session.revocation { sendBestEffort(call) }
+    }
+
+    /// Makes a call whose answer changes nothing; a lost one is made once more.
+    func sendBestEffort(_ call: Call) {
+        let underWay = world.underWay
         underWay.begin()
         Task {
             defer { underWay.end() }
-            _ = try? await network.send(request)
+            if await !isAnswered(call) { _ = await isAnswered(call) }
         }
+    }
+
+    private func isAnswered(_ call: Call) async -> Bool {
+        guard let (request, _) = try? request(for: call) else { return false }
+        return (try? await world.network.send(request)) != nil
     }
 }

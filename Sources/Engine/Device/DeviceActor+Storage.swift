@@ -1,4 +1,5 @@
 import Device
+import Encoding
 import SignIn
 import Store
 
@@ -34,13 +35,16 @@ extension DeviceActor {
         let written = flow
         let changed = deviceChanged ? device : nil
         let now = world.clock.now()
+        let (id, unsaved) = (id, nonces.unsaved)
         let outcome: Void? = try? world.store.write { store in
             try FlowArchive.write(written, as: record, at: now, to: store)
             if let changed { try store.update(changed) }
+            try store.save(unsaved, of: id, at: now)
         }
         guard outcome != nil else { return }
         flow.archivedSteps = flow.steps.count
         deviceChanged = false
+        nonces.markSaved()
     }
 
     /// Stores a session together with the flow that earned it; returns the session it replaces.
@@ -48,9 +52,42 @@ extension DeviceActor {
         let id = id
         let now = world.clock.now()
         let record = try FlowArchive.record(flow, device: id, at: now)
-        return try world.store.write { store in
+        let unsaved = nonces.unsaved
+        let previous = try world.store.write { store in
             try FlowArchive.write(flow, as: record, at: now, to: store)
+            try store.save(unsaved, of: id, at: now)
             return try store.replaceSession(of: id, with: session)
+        }
+        nonces.markSaved()
+        return previous
+    }
+
+    /// The newest nonce of a server: one of this process, else one an earlier process has stored.
+    func newestNonce(_ role: NonceRole, _ origin: String) -> String? {
+        if let known = nonces.newest(role, origin) { return known }
+        let id = id
+        guard let stored = try? world.store.read({ store in try store.nonce(of: id, role: role, origin: origin) })
+        else { return nil }
+        nonces.recall(stored, role, origin)
+        return stored
+    }
+
+    /// Writes the nonces the store has not seen; one that is lost costs a later process one more round trip.
+    func saveNonces() {
+        let (id, now, unsaved) = (id, world.clock.now(), nonces.unsaved)
+        guard !unsaved.isEmpty else { return }
+        let outcome: Void? = try? world.store.write { store in try store.save(unsaved, of: id, at: now) }
+        if outcome != nil { nonces.markSaved() }
+    }
+}
+
+extension StoreWriter {
+    /// Writes nonces in the transaction that is open.
+    fileprivate func save(
+        _ nonces: [(server: NonceBook.Server, nonce: String)], of device: DeviceID, at now: Instant
+    ) throws(StoreError) {
+        for (server, nonce) in nonces {
+            try setNonce(nonce, of: device, role: server.role, origin: server.origin, at: now)
         }
     }
 }

@@ -24,6 +24,8 @@ actor DeviceActor {
     var nonces = NonceBook()
     var flows: [FlowID: LiveFlow] = [:]
     var exchanges: [FlowID: [EffectID: Task<Void, Never>]] = [:]
+    /// The refresh under way, which everybody waits for who finds the same access token wanting.
+    var refreshing: Refreshing?
     var waiters: [FlowID: [Waiter]] = [:]
     var lastWaiter: UInt64 = 0
     /// Keeps this actor alive while flows are under way, since the registry only remembers it weakly.
@@ -83,11 +85,11 @@ actor DeviceActor {
 
     /// A DPoP proof for one attempt, minted at the moment it is sent.
     func mintProof(
-        method: String, url: HTTPURL, role: NonceBook.Role, accessToken: String? = nil
+        method: String, url: HTTPURL, role: NonceRole, accessToken: String? = nil
     ) throws(CryptoError) -> String {
         let proof = DPoPProof(
             method: method, url: url.text, jti: world.entropy.token(16), issuedAt: now.seconds,
-            accessToken: accessToken, nonce: nonces.newest(role, url.origin))
+            accessToken: accessToken, nonce: newestNonce(role, url.origin))
         return try sign(proof.signingInput(key: installKey.publicKey), with: installKey)
     }
 

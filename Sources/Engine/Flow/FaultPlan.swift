@@ -19,18 +19,24 @@ public struct PlannedFault: Sendable, Hashable, Codable {
     /// How many exchanges it happens to, beginning with the next.
     public var times: Int
 
-    /// Reads `KIND:CALL` or `KIND:CALL:TIMES`, such as `lose-reply:token` or `status-503:completion:2`.
+    /// Reads a fault at a call of a sign-in.
     ///
     /// Throws `.invalid` naming the part that is wrong and what is allowed there.
-    public init(text: String) throws(EngineError) {
+    public init(text: String) throws(EngineError) { try self.init(text: text, among: Call.Purpose.ofSignIn) }
+
+    /// Reads `KIND:CALL` or `KIND:CALL:TIMES`, such as `lose-reply:token` or `status-503:completion:2`, for one of the
+    /// calls given.
+    ///
+    /// Throws `.invalid` naming the part that is wrong and what is allowed there.
+    public init(text: String, among calls: [Call.Purpose]) throws(EngineError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard (2...3).contains(parts.count) else {
             throw .invalid(field: "faults", rule: "a fault is KIND:CALL or KIND:CALL:TIMES", value: text)
         }
         kind = try Self.kind(parts[0], in: text)
-        guard let call = Call.Purpose(rawValue: parts[1]) else {
-            let calls = Call.Purpose.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalid(field: "faults", rule: "the call is one of \(calls)", value: parts[1])
+        guard let call = Call.Purpose(rawValue: parts[1]), calls.contains(call) else {
+            let known = calls.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(field: "faults", rule: "the call is one of \(known)", value: parts[1])
         }
         self.call = call
         guard let times = Int(parts.count == 3 ? parts[2] : "1"), (1...100).contains(times) else {

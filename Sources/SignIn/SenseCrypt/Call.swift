@@ -19,10 +19,15 @@ public struct Call: Codable, Sendable, Hashable {
         case completion
         /// Call 4, redeems the code.
         case token
+        /// Renews the access token of a stored session; no call of a sign-in.
+        case refresh
         /// Ends the session, best effort.
         case abort
         /// Revokes a grant nobody will use, best effort.
         case revocation
+
+        /// The calls a sign-in may make.
+        public static let ofSignIn: [Purpose] = allCases.filter { $0 != .refresh }
     }
 
     /// A request body.

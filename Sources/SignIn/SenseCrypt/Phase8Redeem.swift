@@ -87,26 +87,16 @@ extension SenseCryptSignIn {
         return redeem(phase.code, phase.proof, repairs: phase.repairs, nonceAnswered: true)
     }
 
-    /// Every check of the tokens themselves: bound, to our key, and an ID token that is ours.
     private func check(
         _ tokens: TokenResponse, of ground: Ground, at now: Instant
     ) throws(TokenRefusal) -> IDTokenClaims {
-        guard tokens.isDPoPBound else { throw TokenRefusal(rule: "the token_type is not DPoP") }
-        switch AccessTokenBinding(of: tokens.accessToken) {
-        case .unreadable: break
-        case .unbound: throw TokenRefusal(rule: "the access token has no cnf.jkt")
-        case .bound(let thumbprint):
-            guard thumbprint.utf8.elementsEqual(ground.installThumbprint.utf8) else {
-                throw TokenRefusal(rule: "the access token's cnf.jkt names another key than this install's")
-            }
+        let check = TokenCheck(
+            issuer: config.issuer, clientID: config.clientID, installThumbprint: ground.installThumbprint,
+            nonce: .mustBe(ground.secrets.nonce))
+        guard let claims = try check.claims(of: tokens, at: now) else {
+            throw TokenRefusal(rule: "the answer has no ID token")
         }
-        guard let idToken = tokens.idToken else { throw TokenRefusal(rule: "the answer has no ID token") }
-        let check = IDTokenCheck(
-            issuer: config.issuer, clientID: config.clientID, nonce: .mustBe(ground.secrets.nonce),
-            accessToken: tokens.accessToken)
-        do { return try check.claims(of: idToken, at: now) } catch {
-            throw TokenRefusal(rule: error.description)
-        }
+        return claims
     }
 
     private mutating func commit(
@@ -155,9 +145,4 @@ extension IssuedGrant {
             self.init(token: tokens.accessToken, kind: .accessToken)
         }
     }
-}
-
-/// Why tokens that came are not to be trusted.
-private struct TokenRefusal: Error {
-    let rule: String
 }

@@ -19,12 +19,16 @@ public struct APISession: Sendable, Hashable {
         return APISession(tokens: stored)
     }
 
-    private let tokens: TokenSession
+    /// The stored session.
+    public let tokens: TokenSession
+
+    /// Whether there is a refresh token.
+    public var canRefresh: Bool { tokens.refreshToken != nil }
 
     /// Whether to refresh before the next request: there is a refresh token, and the access token has ended or ends
     /// within 30 seconds.
     public func needsRefresh(at now: Instant) -> Bool {
-        tokens.refreshToken != nil && tokens.needsRefresh(at: now)
+        canRefresh && tokens.needsRefresh(at: now)
     }
 
     /// Whether a request may still go out when a refresh could not be served: the access token has not ended.
@@ -51,19 +55,21 @@ public enum APIAnswer {
     /// It is to be repeated when the status is 401, a `DPoP` challenge says `use_dpop_nonce`, and the answer brought a
     /// nonce (RFC 9449 section 9). The caller repeats a request once, and never one whose body cannot be sent again.
     /// Throws ``APICallError/url`` where the URL is not absolute http or https.
-    public static func observe(
+    public static func observeResponse(
         url: String, status: Int, wwwAuthenticate: [String], dpopNonce: [String]
     ) throws(APICallError) -> Observation {
         let origin = try APIOrigin.of(url)
         let nonce = DPoPNonceField.nonce(dpopNonce)
         let asks = status == 401 && (challenges(wwwAuthenticate)?.wantDPoPNonce ?? false)
-        return Observation(origin: origin, nonce: nonce, isToBeRepeated: asks && nonce != nil)
+        return Observation(
+            origin: origin, nonce: nonce, isToBeRepeated: asks && nonce != nil,
+            shouldRefresh: shouldRefreshAfter(status: status, wwwAuthenticate: wwwAuthenticate))
     }
 
     /// Whether to refresh once and repeat once: a 401 whose challenge says `invalid_token`.
     ///
     /// Any other 401 or 403 is the API's own verdict and goes to the app as it is.
-    public static func asksForRefresh(status: Int, wwwAuthenticate: [String]) -> Bool {
+    public static func shouldRefreshAfter(status: Int, wwwAuthenticate: [String]) -> Bool {
         status == 401 && (challenges(wwwAuthenticate)?.sayInvalidToken ?? false)
     }
 
@@ -80,6 +86,8 @@ public enum APIAnswer {
         public let nonce: String?
         /// Whether to repeat the request once, with that nonce.
         public let isToBeRepeated: Bool
+        /// Whether to refresh the session once and repeat the request once.
+        public let shouldRefresh: Bool
     }
 }
 

@@ -8,31 +8,70 @@ enum FetchCommand {
         arguments: [ArgumentSpec(name: "URL", help: "what to fetch")],
         options: [
             .one("device", "D", required: true, help: "the phone"),
-            .one("method", "METHOD", letter: "X", standard: "GET, or POST with --data", help: "the method"),
+            .one("method", "METHOD", letter: "X", standard: "GET, or POST with a body", help: "the method"),
             .many("header", "'NAME: VALUE'", letter: "H", help: "a header field"),
-            .one("data", "TEXT", letter: "d", form: .anything, help: "the body"),
+            .one("data", "TEXT", letter: "d", form: .anything, help: "the body; @FILE for a file's, @- for stdin"),
+            .one("data-file", "FILE", help: "the file, or with - the stdin, that holds the body"),
+            .flag("include", letter: "i", help: "print the status line and the header fields as well"),
+            .one("output", "FILE", letter: "o", help: "write what would be printed to a file, whole or not at all"),
+            .flag("silent", letter: "s", help: "say nothing on stderr but errors"),
         ],
         notes: [
-            "The body goes to stdout, the status to stderr. Exit code 0 below 400, 1 from 400 on, 69 without an answer."
+            """
+            The session is refreshed when it is due, and the request repeated once for a nonce and once after \
+            invalid_token. A body from stdin, a pipe or another stream is sent once only: such a request is never \
+            repeated.
+            """,
+            """
+            The body goes to stdout, byte for byte, what happened to stderr. Exit code 0 below 400, 1 from 400 on, 69 \
+            without an answer.
+            """,
         ], action: run)
 
     private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
-        let method = parsed["method"] ?? (parsed["data"] == nil ? "GET" : "POST")
-        var body = JSONObject([("url", .string(parsed.arguments[0])), ("method", .string(method))])
+        let order = try order(parsed, binary: !context.output.isJSON)
+        let path = Path.device(parsed.required("device")) + "/fetch"
+        let control = try await context.control()
+        let document = try await calling { () throws(ControlFailure) in try await control.post(path, order) }
+        let fetched = try FetchedDocument(document)
+        if !parsed.has("silent") { fetched.story.forEach { context.output.note($0) } }
+        let printed = fetched.printed(withHead: parsed.has("include"))
+        if let file = parsed["output"] { try write(printed, to: file) }
+        if context.output.isJSON {
+            context.output.document(document)
+        } else if parsed["output"] == nil {
+            context.output.bytes(printed)
+        }
+        return fetched.status < 400 ? .done : .failed
+    }
+
+    /// What the control API is asked for.
+    private static func order(_ parsed: ParsedArguments, binary: Bool) throws(CommandFailure) -> JSON {
+        let body = try body(parsed)
+        let method = parsed["method"] ?? (body == nil ? "GET" : "POST")
+        var order = JSONObject([("url", .string(parsed.arguments[0])), ("method", .string(method))])
         if parsed["header"] != nil {
             var headers: [JSON] = []
             for text in parsed.all("header") { headers.append(try header(text, parsed)) }
-            body["headers"] = .array(headers)
+            order["headers"] = .array(headers)
         }
-        body["body"] = parsed["data"].map(JSON.string)
-        let path = Path.device(parsed.required("device")) + "/fetch"
-        let control = try await context.control()
-        let fetched = try await calling { () throws(ControlFailure) in try await control.post(path, .object(body)) }
-        guard let status = fetched["status"]?.int else { throw .unexpectedAnswer("status") }
-        tell(fetched, status, context.output)
-        return status < 400 ? .done : .failed
+        if let body {
+            order["body_base64url"] = .string(Base64URL.encode(body.bytes))
+            order["one_shot"] = .bool(body.isOneShot)
+        }
+        order["binary"] = .bool(binary)
+        return .object(order)
+    }
+
+    private static func body(_ parsed: ParsedArguments) throws(CommandFailure) -> RequestBody? {
+        switch (parsed["data"], parsed["data-file"]) {
+        case (nil, nil): nil
+        case (let data?, nil): try RequestBody.read(RequestBody.Source(data: data))
+        case (nil, let file?): try RequestBody.read(RequestBody.Source(file: file))
+        case (.some, .some): throw .usage("fetch: --data and --data-file each give a body", of: parsed)
+        }
     }
 
     /// `NAME: VALUE` as the API's pair.
@@ -44,19 +83,11 @@ enum FetchCommand {
         return [.string(String(parts[0])), .string(String(parts[1].drop { $0 == " " }))]
     }
 
-    private static func tell(_ fetched: JSON, _ status: Int64, _ output: Output) {
-        for attempt in (fetched["attempts"]?.array ?? []).dropLast() {
-            let why = (attempt["repeated"] ?? attempt["why"]).map { " (\($0.shown))" } ?? ""
-            output.note("first answered \(attempt.shown("status"))\(why), tried again")
-        }
-        let authorized = fetched.holds("authorized") ? "" : ", without a session"
-        output.note("\(fetched.shown("method")) \(fetched.shown("url")): \(status)\(authorized)")
-        if output.isJSON {
-            output.document(fetched)
-        } else if let text = fetched["body_base64url"]?.string, let bytes = try? Base64URL.decode(text) {
-            output.bytes(bytes)
-        } else if let text = fetched["body"]?.string {
-            output.bytes(Array(text.utf8))
+    private static func write(_ bytes: [UInt8], to path: String) throws(CommandFailure) {
+        do throws(PrivateFileError) {
+            try PrivateFile.write(bytes, to: path)
+        } catch {
+            throw CommandFailure(exit: .configuration, code: error.code, message: error.description, field: "output")
         }
     }
 }

@@ -7,6 +7,19 @@ enum SessionCommands {
         CommandSpec(
             "session show", "show a phone's session",
             options: [device, .flag("show-tokens", help: "print the tokens themselves")], action: show),
+        CommandSpec(
+            "session refresh", "renew a phone's session with its refresh token",
+            options: [
+                device, .flag("show-tokens", help: "print the tokens themselves"),
+                .many(
+                    "fault", "FAULT:refresh[:N]", help: "what to break: drop, lose-reply, status-400 to status-599"),
+            ],
+            notes: [
+                """
+                exit code 0: renewed; 1: there is no session, or the issuer ended it and the phone has to sign in \
+                again; 69: the issuer could not be reached or could not serve it, and the session is kept
+                """
+            ], action: refresh),
         CommandSpec("session sign-out", "sign out: revoke and forget the session", options: [device], action: signOut),
     ]
 
@@ -20,6 +33,21 @@ enum SessionCommands {
         let control = try await context.control()
         let session = try await calling { () throws(ControlFailure) in try await control.get(path, query) }
         context.output.result(session, lines: DeviceLines.session(session))
+        return .done
+    }
+
+    private static func refresh(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
+        -> ExitCode
+    {
+        let path = Path.device(parsed.required("device")) + "/session/refresh"
+        let query = parsed.has("show-tokens") ? [("show_tokens", "true")] : []
+        let faults = Words.divided(parsed.all("fault")).map(JSON.string)
+        let body: JSON? = faults.isEmpty ? nil : ["faults": .array(faults)]
+        let control = try await context.control()
+        let session = try await calling { () throws(ControlFailure) in
+            try await control.document("POST", path, query, body: body)
+        }
+        context.output.result(session, lines: ["renewed"] + DeviceLines.session(session))
         return .done
     }
 

@@ -20,7 +20,7 @@ enum SignInCommand {
         ],
         notes: [
             "faults: drop, lose-reply, status-400 to status-599; at: "
-                + Call.Purpose.allCases.map(\.rawValue).joined(separator: ", "),
+                + Call.Purpose.ofSignIn.map(\.rawValue).joined(separator: ", "),
             "exit code 0: signed in; 1: failed, or parked with the command to go on with",
         ], action: run)
 

@@ -28,11 +28,16 @@ struct OpenPort: Sendable {
 
     /// Listens.
     ///
-    /// - Parameter option: the option that chose the port, for the words of a failure.
-    static func listen(on host: String, port: Int, option: String) async throws(CommandFailure) -> OpenPort {
+    /// - Parameters:
+    ///   - option: the option that chose the port, for the words of a failure.
+    ///   - limits: how large requests may be.
+    static func listen(
+        on host: String, port: Int, option: String, limits: HTTPLimits = HTTPLimits()
+    ) async throws(CommandFailure) -> OpenPort {
         let handler = LateHandler()
         do throws(TransportError) {
-            let server = try await HTTPServer.start(ServerConfiguration(host: host, port: port), handler: handler)
+            let server = try await HTTPServer.start(
+                ServerConfiguration(host: host, port: port, limits: limits), handler: handler)
             let origin = AdvertisedAddress.origin(host: server.host, port: server.port)
             return OpenPort(server: server, handler: handler, origin: origin)
         } catch {

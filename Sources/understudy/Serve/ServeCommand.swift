@@ -3,6 +3,7 @@ import Crypto
 import Encoding
 import Engine
 import Glibc
+import HTTP
 import Store
 
 /// `understudy serve`: the daemon.
@@ -33,7 +34,9 @@ enum ServeCommand {
         let settings = context.settings
         let phone = try Phone.forDaemon(settings, onStop: { stop.give() })
         let bind = parsed["bind"] ?? "127.0.0.1"
-        let control = try await OpenPort.listen(on: bind, port: parsed.number("port") ?? 7420, option: "port")
+        let control = try await OpenPort.listen(
+            on: bind, port: parsed.number("port") ?? 7420, option: "port",
+            limits: HTTPLimits(body: FetchDocumentSize.request))
         let idps = try await ServeOptions.startIdPs(parsed, settings, store: phone.store)
         for idp in idps { phone.api.add(idp.served) }
         try await resume(phone)

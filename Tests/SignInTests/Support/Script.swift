@@ -130,6 +130,7 @@ enum GoodWorld {
         case .completion: Replies.code()
         case .token: Replies.goodTokens
         case .abort: Replies.aborted
+        case .refresh: Replies.goodTokens
         case .revocation: Replies.revoked
         }
     }
