@@ -201,16 +201,23 @@ extension Engine {
         try await actor(driving: id).view(id, after: after, waiting: seconds, untilRest: untilRest)
     }
 
-    /// At most `limit` flows, newest first, of one device or of all.
-    public func flows(of device: DeviceID?, liveOnly: Bool, limit: Int) throws(EngineError) -> [FlowView] {
+    /// At most `limit` flows of one device or of all: those under way in this process, then the others, newest first.
+    public func flows(of device: DeviceID?, liveOnly: Bool, limit: Int) async throws(EngineError) -> [FlowView] {
+        var views: [FlowView] = []
+        for (flow, actor) in registry.held where views.count < limit && (device.map { $0 == actor.id } ?? true) {
+            // A flow that came to rest meanwhile is found in the store.
+            if let view = await actor.heldView(flow) { views.append(view) }
+        }
+        let held = Set(views.map(\.id.rawValue))
         let records = try storing {
             try world.store.read { store in
                 if let device { return try store.flows(of: device, liveOnly: liveOnly, limit: limit) }
                 return try store.flows(liveOnly: liveOnly, limit: limit)
             }
         }
-        var views: [FlowView] = []
-        for record in records { views.append(try FlowArchive.summary(record)) }
+        for record in records where views.count < limit && !held.contains(record.id) {
+            views.append(try FlowArchive.summary(record))
+        }
         return views
     }
 

@@ -31,15 +31,15 @@ extension ControlAPI {
         return faults
     }
 
-    func listFlows(_ request: HTTPRequest) throws(ControlProblem) -> HTTPResponse {
+    func listFlows(_ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let query = try QueryFields(of: request, allowing: ["device", "live", "limit"])
         let limit = try query.number("limit", in: 1...1000, or: 100)
         let liveOnly = try query.flag("live")
         var device: DeviceID?
         if let text = query["device"] { device = try knownID(text) }
         let owner = device
-        let flows = try controllingNow { () throws(EngineError) in
-            try engine.flows(of: owner, liveOnly: liveOnly, limit: limit)
+        let flows = try await controlling { () throws(EngineError) in
+            try await engine.flows(of: owner, liveOnly: liveOnly, limit: limit)
         }
         let now = clock.now()
         return .json(["flows": .array(flows.map { $0.json(after: .max, at: now, showingTokens: false) })])

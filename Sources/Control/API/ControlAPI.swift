@@ -133,7 +133,9 @@ extension ControlAPI {
         Route("POST", "/v1/devices/*/fetch") { api, request, path throws(ControlProblem) in
             try await api.fetch(path[0], request)
         },
-        Route("GET", "/v1/flows") { api, request, _ throws(ControlProblem) in try api.listFlows(request) },
+        Route("GET", "/v1/flows") { api, request, _ throws(ControlProblem) in
+            try await api.listFlows(request)
+        },
         Route("GET", "/v1/flows/*") { api, request, path throws(ControlProblem) in
             try await api.showFlow(path[0], request)
         },

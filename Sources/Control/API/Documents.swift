@@ -46,7 +46,8 @@ extension TokenSession {
         if let resource { members.append(("resource", .string(resource))) }
         members += [
             ("expires_at", .int(expiresAt.seconds)), ("expired", .bool(isExpired(at: now))),
-            ("has_refresh_token", .bool(refreshToken != nil)), ("claims", claims.flatMap { try? JSON(parsing: $0) } ?? .null),
+            ("has_refresh_token", .bool(refreshToken != nil)),
+            ("claims", claims.flatMap { try? JSON(parsing: $0) } ?? .null),
         ]
         if showingTokens {
             members.append(("access_token", .string(accessToken)))

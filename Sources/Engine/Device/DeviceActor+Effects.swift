@@ -20,6 +20,11 @@ enum Performed {
 enum Outgoing {
     case discovery(issuer: String)
     case call(Call)
+
+    /// Whether this is the completion, whose exact proof must be found again after a kill.
+    var isCompletion: Bool {
+        if case .call(let call) = self { call.purpose == .completion } else { false }
+    }
 }
 
 /// Performing the effects that need no network: keys, camera, face, keychain.

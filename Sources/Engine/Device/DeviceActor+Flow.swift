@@ -45,7 +45,7 @@ extension DeviceActor {
             answers += perform(moved(&flow) { $0.handle(answer, at: $1) }, in: &flow, sending: &calls)
         }
         publish(&flow)
-        archive(&flow, sending: !calls.isEmpty)
+        archive(&flow, sending: calls.map(\.1))
         flows[flowID] = flow
         for (effect, outgoing) in calls { launch(outgoing, effect: effect, flow: flowID) }
         wake(flowID)

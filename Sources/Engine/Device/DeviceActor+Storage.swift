@@ -15,19 +15,19 @@ extension DeviceActor {
         return try storing { try world.store.read { store in try store.session(of: id) } }
     }
 
-    /// Writes a flow where a later process would need it: before a request leaves, while it waits for a person,
-    /// and when it rests.
+    /// Writes a flow where a later process would need it: before its completion leaves, while it waits for a
+    /// person, and when it rests.
     ///
-    /// A store that fails here does not stop the flow: what it loses is the flow's survival of a kill.
-    func archive(_ flow: inout LiveFlow, sending: Bool) {
-        let state = flow.machine.state
+    /// A token request needs no writing of its own: found again at its completion, a flow sends the same proof
+    /// and is given a code again. A store that fails here does not stop the flow: what it loses is the flow's
+    /// survival of a kill.
+    func archive(_ flow: inout LiveFlow, sending calls: [Outgoing]) {
         let isDue: Bool =
-            switch state {
-            case .postingResult: sending
-            case .awaitingFace: flow.openCapture != nil
-            case .starting: flow.archivedSteps == 0
+            switch flow.machine.state {
+            case .postingResult: calls.contains { $0.isCompletion }
+            case .awaitingFace: flow.waitsForScan
             case .postingResultFailed, .signedIn, .failed: true
-            case .idle, .fetchingFaceToken, .checkingFace: false
+            case .idle, .starting, .fetchingFaceToken, .checkingFace: false
             }
         guard isDue, flow.archivedSteps < flow.steps.count,
             let record = try? FlowArchive.record(flow, device: id, at: world.clock.now())

@@ -18,6 +18,9 @@ extension DeviceActor {
         return try FlowArchive.view(flowID, from: world.store)
     }
 
+    /// How a flow stands that this actor drives; nil for one that rests in the store.
+    func heldView(_ flowID: FlowID) -> FlowView? { flows[flowID].map { view(of: $0) } }
+
     func view(of flow: LiveFlow) -> FlowView {
         FlowView(
             id: flow.id, device: id, config: flow.machine.config, state: flow.machine.state,

@@ -36,6 +36,9 @@ final class DeviceRegistry: Sendable {
     /// The device a flow of this process runs on.
     func actor(driving flow: FlowID) -> DeviceActor? { contents.withLock { $0.holding[flow] } }
 
+    /// The flows under way and who drives them.
+    var held: [FlowID: DeviceActor] { contents.withLock { $0.holding } }
+
     /// Keeps a device loaded while a flow is under way.
     func hold(_ actor: DeviceActor, for flow: FlowID) { contents.withLock { $0.holding[flow] = actor } }
 

@@ -30,7 +30,8 @@ struct Bench: Sendable {
         defer { engine.close() }
         for number in 0..<resting { _ = try engine.createDevice(Self.device("resting-\(number)")) }
         let phones = try await enrolled(in: engine)
-        try await signIn(phones[0], in: engine)  // Metadata, connections and caches are in place before the clock starts.
+        // Metadata, connections and caches are in place before the clock starts.
+        try await signIn(phones[0], in: engine)
         let signing = try SigningCost.measured()
         let before = ProcessTime.now
         let wall = ContinuousClock.now
