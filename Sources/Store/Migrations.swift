@@ -58,14 +58,6 @@ extension Migration {
                 ) STRICT, WITHOUT ROWID;
                 """),
         Migration(
-            name: "server metadata",
-            sql: """
-                CREATE TABLE metadata (
-                    issuer TEXT PRIMARY KEY, body BLOB NOT NULL, fetched_at INTEGER NOT NULL
-                ) STRICT;
-                CREATE INDEX metadata_by_age ON metadata (fetched_at);
-                """),
-        Migration(
             name: "journal",
             sql: """
                 CREATE TABLE journal (

@@ -17,7 +17,6 @@ private let steps: [@Sendable (StoreWriter, Int) throws -> Void] = [
         try $0.setNonce(
             "nonce-\($1)", of: Make.id("shared"), role: .resourceServer, origin: "https://api", at: Make.now)
     },
-    { try $0.setMetadata(CachedMetadata(issuer: "https://idp", body: Array("\($1)".utf8), fetchedAt: Make.now)) },
     { try $0.upsertIdPRecord(IdPRecord(kind: "user", key: "one", value: Array("\($1)".utf8)), of: "main") },
     { try $0.appendJournal(at: Make.now, device: Make.id("shared"), flow: nil, kind: "round-\($1)", body: []) },
 ]
@@ -35,7 +34,6 @@ private struct Shown: Equatable, Sendable {
     var session: String?
     var finished: Int
     var nonce: String?
-    var metadata: String?
     var idp: String?
     var journal: Int64
 
@@ -47,7 +45,6 @@ private struct Shown: Equatable, Sendable {
         session = try reader.session(of: shared)?.accessToken
         finished = try reader.flows(of: shared, limit: 1_000).filter(\.isTerminal).count
         nonce = try reader.nonce(of: shared, role: .resourceServer, origin: "https://api")
-        metadata = try reader.metadata(of: "https://idp").map { String(decoding: $0.body, as: UTF8.self) }
         idp = try reader.idpRecord("main", kind: "user", key: "one").map { String(decoding: $0, as: UTF8.self) }
         journal = try reader.journalEnd()
     }
@@ -60,7 +57,6 @@ private struct Shown: Equatable, Sendable {
         session = last.map { "access-\($0)" }
         finished = rounds
         nonce = last.map { "nonce-\($0)" }
-        metadata = last
         idp = last
         journal = Int64(rounds)
     }

@@ -13,7 +13,6 @@ import Testing
         .flow, .flowsOfDevice, .liveFlowsOfDevice, .newestFlows, .newestLiveFlows, .liveFlows, .stepFlow,
         .upsertFlow, .pruneFlows,
         .nonce, .updateNonce, .insertNonce, .trimNonces,
-        .metadata, .setMetadata, .trimMetadata, .deleteMetadata,
         .journalSince, .journalOfDevice, .journalOfFlow, .journalEnd, .journalStart, .appendJournal, .trimJournal,
         .idpRecord, .idpRecordsFrom, .idpRecordsAfter, .idpAllRecords, .upsertIdPRecord, .deleteIdPRecord,
         .deleteIdPRecords,
@@ -26,7 +25,6 @@ import Testing
         "flows.newest": "the last rows and no more",
         "flows.prune": "over finished flows only, which it bounds",
         "nonces.trim": "sorts one device's nonces, 65 at most",
-        "metadata.trim": "over 257 entries at most",
         "journal.end": "the last row and no more",
         "journal.start": "the first row and no more",
     ]

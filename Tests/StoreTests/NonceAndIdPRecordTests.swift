@@ -3,7 +3,7 @@ import Encoding
 import Store
 import Testing
 
-@Suite struct `Nonces, metadata and IdP records` {
+@Suite struct `Nonces and IdP records` {
     @Test func `the newest nonce of each device, role and origin is kept apart`() throws {
         let store = try store(with: "a", "b")
         let (a, b) = (try Make.id("a"), try Make.id("b"))
@@ -46,24 +46,6 @@ import Testing
             try store.write {
                 try $0.setNonce("n", of: nobody, role: .resourceServer, origin: "https://api", at: Make.now)
             }
-        }
-    }
-
-    @Test func `metadata is cached by issuer, replaced, and bounded by age`() throws {
-        let store = try Store.inMemory()
-        let most = StoreWriter.mostCachedIssuers
-        try store.write { writer throws in
-            for number in 0...most {
-                let fetched = Make.now.adding(seconds: Int64(number))
-                try writer.setMetadata(CachedMetadata(issuer: "https://\(number)", body: [1], fetchedAt: fetched))
-            }
-            #expect(try writer.metadata(of: "https://0") == nil)
-            let fresh = CachedMetadata(issuer: "https://1", body: [2, 3], fetchedAt: Make.now.adding(seconds: 9_999))
-            try writer.setMetadata(fresh)
-            #expect(try writer.metadata(of: "https://1") == fresh)
-            #expect(try writer.metadata(of: "https://2") != nil)
-            #expect(try writer.deleteMetadata(of: "https://1"))
-            #expect(try !writer.deleteMetadata(of: "https://1"))
         }
     }
 

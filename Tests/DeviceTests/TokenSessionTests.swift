@@ -2,24 +2,13 @@ import Device
 import Encoding
 import Testing
 
-@Suite struct `Keychain and session` {
+@Suite struct `Token session` {
     private func session(_ access: String, expires: Int64 = 1_000) -> TokenSession {
         TokenSession(
             issuer: "https://idp.example/acme", clientID: "app_demo", resource: nil, accessToken: access,
             expiresAt: Instant(seconds: expires), refreshToken: "refresh-of-\(access)", scope: ["openid"],
             claims: "claims-of-\(access)", subject: "sub-1", createdAt: Instant(seconds: 1),
             tokenEndpoint: "https://idp.example/acme/token", revocationEndpoint: nil)
-    }
-
-    @Test func `a new session replaces the old one and gives it back`() {
-        var keychain = Keychain()
-        #expect(keychain.replace(with: session("one")) == nil)
-        #expect(keychain.replace(with: session("two")) == session("one"))
-        let before = keychain
-        #expect(keychain.clear() == session("two"))
-        #expect(keychain.clear() == nil)
-        #expect(keychain.session == nil)
-        #expect(before.session == session("two"), "a copy is a value of its own")
     }
 
     @Test func `a session is due for a refresh from 30 seconds before its end`() {
@@ -33,7 +22,7 @@ import Testing
     @Test func `a session shows no token and no claim`() {
         let session = session("secret-one")
         var dumped = ""
-        dump(Keychain(session: session), to: &dumped)
+        dump(session, to: &dumped)
         for shown in ["\(session)", String(reflecting: session), dumped] {
             #expect(!shown.contains("secret-one"))
             #expect(shown.contains("sub-1"))
