@@ -28,6 +28,10 @@ public enum CryptoError: Error, Sendable, Hashable {
     case modulusBits(Int)
     /// An RSA modulus or public exponent that cannot be one: even, too small, too large or padded.
     case rsaNumbers
+    /// A private key that is protected by a passphrase.
+    case encryptedKey
+    /// A private key that is neither on P-256 nor of RSA.
+    case keyKind
     /// OpenSSL refused for a reason of its own: the call, and the reason it queued.
     case openSSL(call: String, reason: String)
 
@@ -47,6 +51,8 @@ public enum CryptoError: Error, Sendable, Hashable {
         case .der: "crypto.der"
         case .modulusBits: "crypto.rsa.modulus_bits"
         case .rsaNumbers: "crypto.rsa.numbers"
+        case .encryptedKey: "crypto.key.encrypted"
+        case .keyKind: "crypto.key.kind"
         case .openSSL: "crypto.openssl"
         }
     }
@@ -69,6 +75,8 @@ extension CryptoError: CustomStringConvertible {
         case .der: "the bytes are not the DER encoding of what was asked for"
         case .modulusBits(let bits): "an RSA modulus must have 2048 to 8192 bits, not \(bits)"
         case .rsaNumbers: "these numbers are no RSA public key"
+        case .encryptedKey: "the private key is encrypted; give it without a passphrase"
+        case .keyKind: "the private key must be one on P-256 or of RSA"
         case .openSSL(let call, let reason): "OpenSSL refused \(call): \(reason)"
         }
     }

@@ -18,6 +18,8 @@ public struct EngineSettings: Sendable {
     public var observer: ExchangeObserver?
     /// Longest a call may take, in milliseconds.
     public var callTimeoutMilliseconds = 30_000
+    /// Who speaks for confidential clients, by `client_id`: on every device, as apps register at launch.
+    public var clientAssertions: [String: ClientAssertionSource] = [:]
 
     /// The settings for loopback servers, the system's clock and the system's entropy.
     public init() {}
@@ -31,13 +33,18 @@ public final class Engine: Sendable {
     let registry = DeviceRegistry()
 
     /// Opens an engine on a store.
-    public init(store: Store, settings: EngineSettings = EngineSettings()) {
+    ///
+    /// Throws `.hostNotAllowed` or `.invalid` where an assertion backend is one the phone may not talk to.
+    public init(store: Store, settings: EngineSettings = EngineSettings()) throws(EngineError) {
         world = World(
             store: store,
             network: Network(
                 client: HTTPClient(settings.client), policy: settings.hosts, observer: settings.observer),
             metadata: MetadataCache(), clock: settings.clock, entropy: settings.entropy, journal: Journal(),
             callTimeout: settings.callTimeoutMilliseconds)
+        for (clientID, source) in settings.clientAssertions {
+            world.assertions.launch(try source.provider(in: world), for: clientID)
+        }
     }
 
     /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.
@@ -139,6 +146,28 @@ extension Engine {
         await actor.cancelAll()
         try storing { _ = try world.store.write { store in try store.deleteDevice(id) } }
         registry.forget(id)
+        world.assertions.forget(id)
+    }
+}
+
+/// Confidential clients.
+extension Engine {
+    /// Registers who speaks for a client on a device, or for any client where none is named, in place of any other.
+    ///
+    /// It serves refresh and sign-out, and flows that are taken up again. Throws `.noSuchDevice`, or where a backend
+    /// is one the phone may not talk to.
+    public func registerClientAssertions(
+        _ source: ClientAssertionSource, for clientID: String?, on device: DeviceID
+    ) throws(EngineError) {
+        let id = try actor(device).id
+        let registration = ClientAssertionBook.Registration(
+            clientID: clientID, provider: try source.provider(in: world))
+        world.assertions.register(registration, on: id)
+    }
+
+    /// Forgets who speaks for clients on a device.
+    public func clearClientAssertions(on device: DeviceID) throws(EngineError) {
+        world.assertions.clear(try actor(device).id)
     }
 }
 

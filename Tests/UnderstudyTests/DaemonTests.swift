@@ -46,7 +46,7 @@ struct DaemonTests {
         #expect(mode == 0o600)
         let file = try #require(ReadyFile.read(at: ready))
         #expect(file.pid == Int(ProcessInfo.processInfo.processIdentifier))
-        #expect(file.idps.first?.issuers.count == 2)
+        #expect(file.idps.first?.issuers.count == 3)
         let devices = try await understudy("device", "list", "--json").document()
         #expect(devices["devices"]?.array?.count == 1)
         #expect(await understudy("idp", "ticket", "--email", "a@example.com").exit == .done)

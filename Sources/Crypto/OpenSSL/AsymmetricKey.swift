@@ -20,6 +20,16 @@ final class AsymmetricKey: @unchecked Sendable {
         AsymmetricKey(adopting: try check(EVP_PKEY_dup(pointer), "EVP_PKEY_dup"))
     }
 
+    /// The named text of the key.
+    func text(_ name: String) throws(CryptoError) -> String {
+        var bytes = [CChar](repeating: 0, count: 64)
+        var count = 0
+        try check(
+            EVP_PKEY_get_utf8_string_param(pointer, name, &bytes, bytes.count, &count),
+            "EVP_PKEY_get_utf8_string_param")
+        return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
     /// The named number of the key, big-endian: in `width` bytes, or in as few as it needs.
     func number(_ name: String, width: Int? = nil) throws(CryptoError) -> [UInt8] {
         var raw: OpaquePointer?

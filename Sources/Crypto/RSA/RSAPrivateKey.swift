@@ -45,7 +45,7 @@ extension RSA {
             try self.init(key)
         }
 
-        private init(_ key: AsymmetricKey) throws(CryptoError) {
+        init(_ key: AsymmetricKey) throws(CryptoError) {
             publicKey = try PublicKey(n: key.number(OSSL_PKEY_PARAM_RSA_N), e: key.number(OSSL_PKEY_PARAM_RSA_E))
             self.key = key
         }

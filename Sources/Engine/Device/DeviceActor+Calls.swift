@@ -32,11 +32,38 @@ extension DeviceActor {
             })
     }
 
+    /// Sends a call, once there is an assertion for this attempt where the client needs one.
     private func launchCall(_ call: Call, effect: EffectID, flow flowID: FlowID) {
-        let sent: (request: ClientRequest, proofs: [SentProof])
+        guard let authenticator = authenticator(of: call, in: flowID) else {
+            return send(call, authenticatedBy: nil, effect: effect, flow: flowID)
+        }
+        let underWay = world.underWay
+        underWay.begin()
+        track(
+            effect, flow: flowID,
+            Task {
+                defer { underWay.end() }
+                let start = ContinuousClock.now
+                do throws(ClientAssertionError) {
+                    let authentication = try await authenticator.authentication()
+                    self.send(call, authenticatedBy: authentication, effect: effect, flow: flowID)
+                } catch {
+                    let step = CallStep(unsent: call, because: error, spent: ContinuousClock.now - start)
+                    self.finish(effect, flow: flowID, steps: [.call(step)]) {
+                        .lost(effect, detail: error.description)
+                    }
+                }
+            })
+    }
+
+    private func send(
+        _ call: Call, authenticatedBy authentication: ClientAuthentication?, effect: EffectID, flow flowID: FlowID
+    ) {
+        let sent: SentCall
         do {
-            sent = try request(for: call, flow: flowID)
+            sent = try request(for: call, authenticatedBy: authentication, flow: flowID)
         } catch {
+            exchanges[flowID]?[effect] = nil
             return deliver(.keyUnavailable(effect), to: flowID)
         }
         let fault = flows[flowID]?.faults.take(for: call.purpose)
@@ -56,9 +83,9 @@ extension DeviceActor {
     }
 
     private func request(
-        for call: Call, flow flowID: FlowID
-    ) throws -> (request: ClientRequest, proofs: [SentProof]) {
-        var sent = try request(for: call)
+        for call: Call, authenticatedBy authentication: ClientAuthentication?, flow flowID: FlowID
+    ) throws -> SentCall {
+        var sent = try request(for: call, authenticatedBy: authentication)
         if let (name, jws) = call.ceremonyProof, let signer = flows[flowID]?.ceremonySigner {
             sent.proofs.append(
                 SentProof(place: .body(name), signer: signer.signer, thumbprint: signer.thumbprint, jws: jws))
@@ -69,7 +96,7 @@ extension DeviceActor {
     /// One attempt at a call, of a flow or of a session: with a DPoP proof made now, where it needs one.
     ///
     /// Throws where the install key cannot sign, or the URL is none.
-    func request(for call: Call) throws -> (request: ClientRequest, proofs: [SentProof]) {
+    func request(for call: Call, authenticatedBy authentication: ClientAuthentication?) throws -> SentCall {
         let url = try HTTPURL(call.url)
         var fields = HTTPFields([("Accept", "application/json"), ("Content-Type", call.body.mediaType)])
         var proofs: [SentProof] = []
@@ -81,9 +108,9 @@ extension DeviceActor {
                 SentProof(place: .header("DPoP"), signer: .installKey, thumbprint: installThumbprint, jws: proof))
         }
         let request = ClientRequest(
-            url: url, method: "POST", fields: fields, body: call.body.bytes,
+            url: url, method: "POST", fields: fields, body: call.body.bytes(authenticatedBy: authentication),
             timeoutMilliseconds: world.callTimeout)
-        return (request, proofs)
+        return SentCall(request: request, proofs: proofs, clientAssertionBy: authentication?.kind)
     }
 
     /// The gate every request passes: a fault takes the place of the exchange or of its answer.
@@ -103,7 +130,7 @@ extension DeviceActor {
 
     private func receive(
         _ result: Result<HTTPResponse, EngineError>, of call: Call,
-        sent: (request: ClientRequest, proofs: [SentProof]), spent: Duration, effect: EffectID, flow flowID: FlowID
+        sent: SentCall, spent: Duration, effect: EffectID, flow flowID: FlowID
     ) {
         let step = record(result, of: call, sent: sent, spent: spent)
         finish(effect, flow: flowID, steps: [.call(step)]) {
@@ -117,7 +144,7 @@ extension DeviceActor {
     /// Keeps the nonce an answer brought, and describes the exchange for the journal.
     func record(
         _ result: Result<HTTPResponse, EngineError>, of call: Call,
-        sent: (request: ClientRequest, proofs: [SentProof]), spent: Duration
+        sent: SentCall, spent: Duration
     ) -> CallStep {
         if case .success(let response) = result,
             let nonce = DPoPNonceField.nonce(response.fields.values("DPoP-Nonce"))
@@ -127,7 +154,7 @@ extension DeviceActor {
         return CallStep(
             call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
             url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
-            milliseconds: spent / .milliseconds(1))
+            milliseconds: spent / .milliseconds(1), clientAssertionBy: sent.clientAssertionBy)
     }
 
     private func track(_ effect: EffectID, flow flowID: FlowID, _ task: Task<Void, Never>) {

@@ -8,6 +8,10 @@ extension DeviceActor {
     /// Starts a sign-in and returns how it stands after everything that needs no network.
     func start(_ order: SignInOrder, id flowID: FlowID) throws(EngineError) -> FlowView {
         let enrolments = try storedEnrolments()
+        let assertions = try order.clientAssertions.map { (source) throws(EngineError) in
+            try source.provider(in: world)
+        }
+        world.assertions.begin(flowID, of: order.config.clientID, on: id, with: assertions)
         let facts = DeviceFacts(
             installThumbprint: installThumbprint,
             enrolments: enrolments.map { DeviceFacts.Enrolment(issuer: $0.issuer, email: $0.email, kid: $0.kid) })
@@ -81,6 +85,7 @@ extension DeviceActor {
     func settle(_ flowID: FlowID) {
         guard let flow = flows[flowID], exchanges[flowID, default: [:]].isEmpty else { return }
         guard flow.machine.state.isTerminal || flow.machine.state.isParked else { return }
+        if flow.machine.state.isTerminal { world.assertions.end(flowID) }
         flows[flowID] = nil
         exchanges[flowID] = nil
         registry.release(flowID)

@@ -99,15 +99,17 @@ extension DeviceActor {
 extension DeviceActor {
     private func perform(_ refresh: SessionRefresh, _ faults: FaultPlan) async -> RefreshOutcome {
         var machine = refresh
+        let authenticator = authenticator(for: refresh.session.clientID, at: refresh.session.issuer)
         var journal = RefreshJournal(faults: faults, flow: FlowID(rawValue: "r-" + world.entropy.token(16)))
         var events: [RefreshEvent] = [.start]
         while !events.isEmpty {
             for effect in machine.handle(events.removeFirst(), at: now) {
                 switch effect.action {
-                case .call(let call): events.append(await send(call, effect: effect.id, &journal))
+                case .call(let call):
+                    events.append(await send(call, by: authenticator, effect: effect.id, &journal))
                 case .replace(let successor): events.append(replace(machine.session, with: successor, effect.id))
                 case .end: events.append(end(machine.session, effect.id))
-                case .revoke(let call): sendBestEffort(call)
+                case .revoke(let call): sendBestEffort(call, by: authenticator)
                 case .finish(let outcome): return outcome
                 }
             }
@@ -115,8 +117,20 @@ extension DeviceActor {
         preconditionFailure("a refresh waits for an effect until it is finished")
     }
 
-    private func send(_ call: Call, effect: EffectID, _ journal: inout RefreshJournal) async -> RefreshEvent {
-        guard let sent = try? request(for: call) else { return .keyUnavailable(effect) }
+    private func send(
+        _ call: Call, by authenticator: Authenticator?, effect: EffectID, _ journal: inout RefreshJournal
+    ) async -> RefreshEvent {
+        let asked = ContinuousClock.now
+        let authentication: ClientAuthentication?
+        do throws(ClientAssertionError) {
+            authentication = try await authenticator.authentication()
+        } catch {
+            note(.call(CallStep(unsent: call, because: error, spent: ContinuousClock.now - asked)), &journal)
+            return .lost(effect, detail: error.description)
+        }
+        guard let sent = try? request(for: call, authenticatedBy: authentication) else {
+            return .keyUnavailable(effect)
+        }
         let fault = journal.faults.take(for: call.purpose)
         if let fault { note(.fault(name: fault.name, call: call.purpose), &journal) }
         let start = ContinuousClock.now

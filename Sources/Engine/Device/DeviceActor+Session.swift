@@ -9,7 +9,8 @@ extension DeviceActor {
     func deviceView() throws(EngineError) -> DeviceView {
         DeviceView(
             device: device, installThumbprint: installThumbprint, enrolments: try storedEnrolments(),
-            session: try storedSession(), now: now)
+            session: try storedSession(),
+            clientAssertions: world.assertions.registration(on: id).map { ($0.provider.kind, $0.clientID) }, now: now)
     }
 
     func sessionNow() throws(EngineError) -> (session: TokenSession, now: Instant)? {
@@ -33,21 +34,24 @@ extension DeviceActor {
 
     /// Revokes what a session holds at its issuer (RFC 7009), best effort: nobody waits for the answer.
     func revoke(_ session: TokenSession) {
-        if let call = session.revocation { sendBestEffort(call) }
+        guard let call = session.revocation else { return }
+        sendBestEffort(call, by: authenticator(for: session.clientID, at: session.issuer))
     }
 
     /// Makes a call whose answer changes nothing; a lost one is made once more.
-    func sendBestEffort(_ call: Call) {
+    func sendBestEffort(_ call: Call, by authenticator: Authenticator?) {
         let underWay = world.underWay
         underWay.begin()
         Task {
             defer { underWay.end() }
-            if await !isAnswered(call) { _ = await isAnswered(call) }
+            if await !isAnswered(call, by: authenticator) { _ = await isAnswered(call, by: authenticator) }
         }
     }
 
-    private func isAnswered(_ call: Call) async -> Bool {
-        guard let (request, _) = try? request(for: call) else { return false }
-        return (try? await world.network.send(request)) != nil
+    private func isAnswered(_ call: Call, by authenticator: Authenticator?) async -> Bool {
+        guard let authentication = try? await authenticator.authentication(),
+            let sent = try? request(for: call, authenticatedBy: authentication)
+        else { return false }
+        return (try? await world.network.send(sent.request)) != nil
     }
 }

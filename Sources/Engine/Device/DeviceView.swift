@@ -11,6 +11,8 @@ public struct DeviceView: Sendable {
     public let enrolments: [Enrolment]
     /// Its session, if it is signed in.
     public let session: TokenSession?
+    /// Who speaks for confidential clients, in a word or two, and for which client; nil where nobody was registered.
+    public let clientAssertions: (kind: String, clientID: String?)?
     /// The time as the device believes it to be.
     public let now: Instant
 }

@@ -10,6 +10,7 @@ struct World: Sendable {
     let clock: any WallClock
     let entropy: Entropy
     let journal: Journal
+    let assertions = ClientAssertionBook()
     let underWay = UnderWay()
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int

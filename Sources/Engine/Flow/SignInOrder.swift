@@ -9,11 +9,17 @@ public struct SignInOrder: Sendable {
     public var scans: [ScanOutcome]
     /// Faults for this flow alone.
     public var faults: [PlannedFault]
+    /// Who speaks for a confidential client; nil for a public one, or where the launch has registered somebody.
+    public var clientAssertions: ClientAssertionSource?
 
     /// Describes a sign-in.
-    public init(config: SignInConfig, scans: [ScanOutcome] = [], faults: [PlannedFault] = []) {
+    public init(
+        config: SignInConfig, scans: [ScanOutcome] = [], faults: [PlannedFault] = [],
+        clientAssertions: ClientAssertionSource? = nil
+    ) {
         self.config = config
         self.scans = scans
         self.faults = faults
+        self.clientAssertions = clientAssertions
     }
 }

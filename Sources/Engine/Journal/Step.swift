@@ -65,6 +65,8 @@ public struct CallStep: Sendable {
     public let proofs: [SentProof]
     /// How long it took, in milliseconds.
     public let milliseconds: Double
+    /// Who had given the client assertion it carried, such as `local key`; nil for none.
+    public var clientAssertionBy: String?
 }
 
 /// A signed proof as it went out.
@@ -138,6 +140,7 @@ extension CallStep {
             members.append(("lost", .string(why)))
         }
         members.append(("proved", .array(proofs.map(\.json))))
+        if let clientAssertionBy { members.append(("client_assertion", ["by": .string(clientAssertionBy)])) }
         members.append(("milliseconds", .double((milliseconds * 100).rounded() / 100)))
         return members
     }

@@ -68,6 +68,22 @@ public struct Call: Codable, Sendable, Hashable {
     public let needsDPoP: Bool
     /// Whether the flow is over and does not depend on the answer.
     public let bestEffort: Bool
+
+    /// Whether the request carries the assertion of a confidential client.
+    ///
+    /// The challenge, token and revocation endpoints authenticate clients; the ceremony endpoint does not (SenseCrypt
+    /// wire, sections 2 and 12).
+    public var mayCarryClientAuthentication: Bool { purpose.mayCarryClientAuthentication }
+}
+
+extension Call.Purpose {
+    /// Whether calls of this purpose go to an endpoint that authenticates clients.
+    public var mayCarryClientAuthentication: Bool {
+        switch self {
+        case .start, .completion, .token, .refresh, .revocation: true
+        case .faceToken, .attempt, .abort: false
+        }
+    }
 }
 
 extension Call: CustomStringConvertible, CustomReflectable {
