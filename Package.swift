@@ -52,7 +52,7 @@ let package = Package(
             ["Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Profiles"]),
         layer(
             "Control",
-            ["Encoding", "Crypto", "HTTP", "Transport", "Device", "SignIn", "Store", "Engine", "ReferenceIdP"]),
+            ["Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "SignIn", "Store", "Engine", "ReferenceIdP"]),
         .executableTarget(
             name: "understudy",
             dependencies: [

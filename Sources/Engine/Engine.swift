@@ -18,8 +18,6 @@ public struct EngineSettings: Sendable {
     public var observer: ExchangeObserver?
     /// Longest a call may take, in milliseconds.
     public var callTimeoutMilliseconds = 30_000
-    /// Who speaks for confidential clients, by `client_id`: on every device, as apps register at launch.
-    public var clientAssertions: [String: ClientAssertionSource] = [:]
 
     /// The settings for loopback servers, the system's clock and the system's entropy.
     public init() {}
@@ -33,18 +31,13 @@ public final class Engine: Sendable {
     let registry = DeviceRegistry()
 
     /// Opens an engine on a store.
-    ///
-    /// Throws `.hostNotAllowed` or `.invalid` where an assertion backend is one the phone may not talk to.
-    public init(store: Store, settings: EngineSettings = EngineSettings()) throws(EngineError) {
+    public init(store: Store, settings: EngineSettings = EngineSettings()) {
         world = World(
             store: store,
             network: Network(
                 client: HTTPClient(settings.client), policy: settings.hosts, observer: settings.observer),
             metadata: MetadataCache(), clock: settings.clock, entropy: settings.entropy, journal: Journal(),
             callTimeout: settings.callTimeoutMilliseconds)
-        for (clientID, source) in settings.clientAssertions {
-            world.assertions.launch(try source.provider(in: world), for: clientID)
-        }
     }
 
     /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.
@@ -152,6 +145,14 @@ extension Engine {
 
 /// Confidential clients.
 extension Engine {
+    /// Registers who speaks for a client on every device, as apps do when they are launched.
+    ///
+    /// Flows of the client begin with that provider. Throws `.hostNotAllowed` or `.invalid` where a backend is one the
+    /// phone may not talk to.
+    public func launchClientAssertions(_ source: ClientAssertionSource, for clientID: String) throws(EngineError) {
+        world.assertions.launch(try source.provider(in: world), for: clientID)
+    }
+
     /// Registers who speaks for a client on a device, or for any client where none is named, in place of any other.
     ///
     /// It serves refresh and sign-out, and flows that are taken up again. Throws `.noSuchDevice`, or where a backend

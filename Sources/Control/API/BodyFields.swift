@@ -10,7 +10,7 @@ struct BodyFields {
     /// Throws `unsupported_media_type`, `malformed_json`, or `unknown_field` naming the field.
     init(of request: HTTPRequest, allowing names: [String]) throws(ControlProblem) {
         guard !request.body.isEmpty else {
-            object = JSONObject()
+            try self.init(JSONObject(), allowing: names)
             return
         }
         guard request.mediaType?.isJSON == true else {
@@ -27,6 +27,10 @@ struct BodyFields {
             throw ControlProblem(
                 status: 400, code: "malformed_json", detail: "the body must be an object, not \(document.kind)")
         }
+        try self.init(object, allowing: names)
+    }
+
+    private init(_ object: JSONObject, allowing names: [String]) throws(ControlProblem) {
         if let unknown = object.names.first(where: { !names.contains($0) }) {
             throw ControlProblem(
                 status: 422, code: "unknown_field",
@@ -35,6 +39,16 @@ struct BodyFields {
         }
         self.object = object
     }
+
+    /// The fields of an object, nil where it is missing.
+    func object(_ name: String, allowing names: [String]) throws(ControlProblem) -> BodyFields? {
+        guard let value = value(name) else { return nil }
+        guard let object = value.object else { throw .invalid(name, "an object", got: value) }
+        return try BodyFields(object, allowing: names)
+    }
+
+    /// A value as it is, nil where it is missing.
+    func json(_ name: String) -> JSON? { value(name) }
 
     /// Whether a field is there and not null.
     func has(_ name: String) -> Bool { value(name) != nil }

@@ -9,14 +9,19 @@ extension ControlAPI {
     func startFlow(_ id: String, _ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let device = try knownID(id)
         let fields = try BodyFields(
-            of: request, allowing: ["issuer", "client_id", "scopes", "login_hint", "resource", "scans", "faults"])
+            of: request,
+            allowing: [
+                "issuer", "client_id", "scopes", "login_hint", "resource", "scans", "faults",
+                "client_assertion_provider",
+            ])
         let config = SignInConfig(
             issuer: try fields.string("issuer", "the tenant's issuer"),
             clientID: try fields.string("client_id", "the opted-in application"),
             resource: try fields.optionalString("resource"), scopes: try fields.strings("scopes", most: 64),
             loginHint: try fields.optionalString("login_hint", longest: 254), allowPlainHTTPOnLoopback: true)
         let order = SignInOrder(
-            config: config, scans: try scans(fields, "scans"), faults: try faults(fields, among: Call.Purpose.ofSignIn))
+            config: config, scans: try scans(fields, "scans"), faults: try faults(fields, among: Call.Purpose.ofSignIn),
+            clientAssertions: try flowAssertions(fields))
         let view = try await controlling { () throws(EngineError) in
             try await engine.startSignIn(order, device: device)
         }

@@ -10,17 +10,23 @@ public final class ControlAPI: Sendable {
     let version: String
     let startedAt: Instant
     let clock: any WallClock
+    /// Whether a caller may have this process run commands of theirs.
+    let mayRunCommands: Bool
     private let servedIdPs = Mutex<[ServedIdP]>([])
     private let stopRequested: @Sendable () -> Void
 
     /// Makes the API over an engine; `onStop` is called when somebody asks the daemon to end.
+    ///
+    /// `mayRunCommands` is for callers who are the process's own user for certain: on a socket, everybody on this
+    /// machine calls.
     public init(
         engine: Engine, version: String, clock: any WallClock = SystemClock(),
-        onStop: @escaping @Sendable () -> Void = {}
+        mayRunCommands: Bool = false, onStop: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
         self.version = version
         self.clock = clock
+        self.mayRunCommands = mayRunCommands
         startedAt = clock.now()
         stopRequested = onStop
     }
@@ -126,6 +132,12 @@ extension ControlAPI {
         },
         Route("POST", "/v1/devices/*/session/refresh") { api, request, path throws(ControlProblem) in
             try await api.refreshSession(path[0], request)
+        },
+        Route("PUT", "/v1/devices/*/client-assertion-provider") { api, request, path throws(ControlProblem) in
+            try api.registerClientAssertions(path[0], request)
+        },
+        Route("DELETE", "/v1/devices/*/client-assertion-provider") { api, _, path throws(ControlProblem) in
+            try api.clearClientAssertions(path[0])
         },
         Route("POST", "/v1/devices/*/flows") { api, request, path throws(ControlProblem) in
             try await api.startFlow(path[0], request)

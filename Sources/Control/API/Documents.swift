@@ -12,6 +12,10 @@ extension DeviceView {
         object["now"] = .int(now.seconds)
         object["enrolments"] = .array(enrolments.map(\.json))
         object["session"] = session.map { $0.json(at: now, showingTokens: false) } ?? .null
+        object["client_assertion_provider"] =
+            clientAssertions.map {
+                ["kind": .string($0.kind), "client_id": $0.clientID.map(JSON.string) ?? .null]
+            } ?? .null
         return .object(object)
     }
 }

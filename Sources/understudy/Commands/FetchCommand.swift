@@ -15,7 +15,7 @@ enum FetchCommand {
             .flag("include", letter: "i", help: "print the status line and the header fields as well"),
             .one("output", "FILE", letter: "o", help: "write what would be printed to a file, whole or not at all"),
             .flag("silent", letter: "s", help: "say nothing on stderr but errors"),
-        ],
+        ] + AssertionOptions.specs,
         notes: [
             """
             The session is refreshed when it is due, and the request repeated once for a nonce and once after \
@@ -34,6 +34,7 @@ enum FetchCommand {
         let order = try order(parsed, binary: !context.output.isJSON)
         let path = Path.device(parsed.required("device")) + "/fetch"
         let control = try await context.control()
+        try await AssertionOptions.register(parsed, device: parsed.required("device"), control)
         let document = try await calling { () throws(ControlFailure) in try await control.post(path, order) }
         let fetched = try FetchedDocument(document)
         if !parsed.has("silent") { fetched.story.forEach { context.output.note($0) } }

@@ -14,7 +14,8 @@ enum FlowCommands {
             options: [.flag("show-tokens", help: "print the tokens themselves")], action: show),
         CommandSpec(
             "flow retry", "send a parked sign-in's proof again, and follow it", arguments: [flow],
-            options: [.flag("show-tokens", help: "print the tokens themselves")], action: retry),
+            options: [.flag("show-tokens", help: "print the tokens themselves")] + AssertionOptions.specs,
+            action: retry),
         CommandSpec("flow cancel", "cancel a sign-in", arguments: [flow], action: cancel),
         CommandSpec(
             "flow scan", "show the camera something, for a sign-in that waits",
@@ -73,6 +74,7 @@ enum FlowCommands {
         let control = try await context.control()
         let before = try await calling { () throws(ControlFailure) in try await control.get(path) }
         let known = (before["steps"]?.array ?? []).compactMap { $0["n"]?.int }.max() ?? 0
+        try await AssertionOptions.register(parsed, device: before["device"]?.string ?? "", control)
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path + "/retry") }
         let follower = FlowFollower(control: control, output: context.output, narrator: context.narrator)
         let end = try await follower.follow(flow, after: known, showTokens: parsed.has("show-tokens"))

@@ -13,6 +13,7 @@ enum IdPCommands {
             options: [issuer, .one("email", "E", required: true, help: "the user's address")],
             notes: ["Prints the ticket alone, for: understudy enrol --ticket \"$(understudy idp ticket …)\""],
             action: IdPTicket.run),
+        IdPKeys.spec(issuer: issuer),
         CommandSpec(
             "idp inbox", "show the mails a tenant sent",
             options: [issuer, .one("email", "E", help: "only those to this address")], action: inbox),

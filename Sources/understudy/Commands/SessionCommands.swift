@@ -13,14 +13,16 @@ enum SessionCommands {
                 device, .flag("show-tokens", help: "print the tokens themselves"),
                 .many(
                     "fault", "FAULT:refresh[:N]", help: "what to break: drop, lose-reply, status-400 to status-599"),
-            ],
+            ] + AssertionOptions.specs,
             notes: [
                 """
                 exit code 0: renewed; 1: there is no session, or the issuer ended it and the phone has to sign in \
                 again; 69: the issuer could not be reached or could not serve it, and the session is kept
                 """
             ], action: refresh),
-        CommandSpec("session sign-out", "sign out: revoke and forget the session", options: [device], action: signOut),
+        CommandSpec(
+            "session sign-out", "sign out: revoke and forget the session",
+            options: [device] + AssertionOptions.specs, action: signOut),
     ]
 
     private static let device = OptionSpec.one("device", "D", required: true, help: "the phone")
@@ -44,6 +46,7 @@ enum SessionCommands {
         let faults = Words.divided(parsed.all("fault")).map(JSON.string)
         let body: JSON? = faults.isEmpty ? nil : ["faults": .array(faults)]
         let control = try await context.control()
+        try await AssertionOptions.register(parsed, device: parsed.required("device"), control)
         let session = try await calling { () throws(ControlFailure) in
             try await control.document("POST", path, query, body: body)
         }
@@ -56,6 +59,7 @@ enum SessionCommands {
     {
         let path = Path.device(parsed.required("device")) + "/session"
         let control = try await context.control()
+        try await AssertionOptions.register(parsed, device: parsed.required("device"), control)
         _ = try await calling { () throws(ControlFailure) in try await control.document("DELETE", path) }
         context.output.result(["result": "signed_out"], lines: ["signed out"])
         return .done

@@ -17,7 +17,7 @@ enum SignInCommand {
             .many(
                 "fault", "FAULT:CALL[:N]", help: "what to break: lose-reply:token, drop:start, status-503:completion:2"),
             .flag("show-tokens", help: "print the tokens themselves"),
-        ],
+        ] + AssertionOptions.specs,
         notes: [
             "faults: drop, lose-reply, status-400 to status-599; at: "
                 + Call.Purpose.ofSignIn.map(\.rawValue).joined(separator: ", "),
@@ -36,6 +36,7 @@ enum SignInCommand {
         body["resource"] = parsed["resource"].map(JSON.string)
         if parsed["scan"] != nil { body["scans"] = .array(Words.divided(parsed.all("scan")).map(JSON.string)) }
         if parsed["fault"] != nil { body["faults"] = .array(Words.divided(parsed.all("fault")).map(JSON.string)) }
+        body["client_assertion_provider"] = try AssertionOptions.provider(parsed)
         let path = Path.device(parsed.required("device")) + "/flows"
         let control = try await context.control()
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path, .object(body)) }

@@ -13,7 +13,7 @@ enum ProxyCommand {
             .one("to", "URL", required: true, help: "the API: an origin, and perhaps a path put in front of others"),
             .one("port", "N", form: .port, standard: "0", help: "the port to listen on; 0 for any that is free"),
             .one("ready-file", "FILE", help: "where to write the URL as JSON when it is ready"),
-        ],
+        ] + AssertionOptions.specs,
         notes: [
             """
             A browser, curl or a test suite calls the printed URL as it would call the API: each request gets the \
@@ -33,6 +33,7 @@ enum ProxyCommand {
         let control = try await context.control()
         // A device that is not there is better told now than with every request.
         _ = try await calling { () throws(ControlFailure) in try await control.get(Path.device(device)) }
+        try await AssertionOptions.register(parsed, device: device, control)
         let port = try await OpenPort.listen(on: "127.0.0.1", port: parsed.number("port") ?? 0, option: "port")
         port.serve(ProxyHandler(forwarding, device: device, control: control))
 

@@ -17,6 +17,10 @@ enum DeviceLines {
         } else {
             pairs.append(("session", "none"))
         }
+        if let provider = device["client_assertion_provider"], provider != .null {
+            let client = provider["client_id"].flatMap { $0 == .null ? nil : $0.shown } ?? "any client"
+            pairs.append(("assertions", "\(provider.shown("kind")), for \(client)"))
+        }
         return Columns.pairs(pairs, indent: 0)
     }
 

@@ -66,6 +66,9 @@ struct FlowNarrator {
         guard verbose else { return ["\(head)  \(answer(step))"] }
         var lines = [head]
         for proof in step["proved"]?.array ?? [] { lines += self.proof(proof) }
+        if let origin = step["client_assertion"]?["by"] {
+            lines += row("proved", "client_assertion in the body, by the confidential client's \(origin.shown)")
+        }
         let known = evidence?.consume(step)
         for line in known?.proved ?? [] { lines += row("proved", line) }
         lines += row(step["lost"] == nil ? "answered" : "lost", answer(step))

@@ -18,7 +18,7 @@ enum ServeCommand {
             .one(
                 "ready-file", "FILE", standard: "STATE/daemon.json", help: "where to write the URLs when it is ready"
             ),
-        ],
+        ] + LaunchedAssertions.specs,
         notes: [
             """
             The daemon ends after SIGTERM, SIGINT or understudy stop, when what is under way has been answered; a \
@@ -32,7 +32,9 @@ enum ServeCommand {
         _ parsed: ParsedArguments, _ context: CommandContext, until stop: StopSignal
     ) async throws(CommandFailure) -> ExitCode {
         let settings = context.settings
-        let phone = try Phone.forDaemon(settings, onStop: { stop.give() })
+        let phone = try Phone.forDaemon(
+            settings, mayRunCommands: parsed.has("allow-assertion-commands"), onStop: { stop.give() })
+        try LaunchedAssertions.register(parsed, on: phone.engine)
         let bind = parsed["bind"] ?? "127.0.0.1"
         let control = try await OpenPort.listen(
             on: bind, port: parsed.number("port") ?? 7420, option: "port",
