@@ -17,9 +17,7 @@ import Testing
     }
 
     @Test func `a TLS request goes through a tunnel`() async throws {
-        let certificates = try Certificates()
-        try certificates.authority("ca")
-        try certificates.server("leaf", names: "DNS:idp.test", by: "ca")
+        let certificates = try await Certificates.shared.value
         let tls = TLSServerSettings(
             certificateChainFile: certificates.path("leaf.pem"), privateKeyFile: certificates.path("leaf.key"))
         let server = try await HTTPServer.start(ServerConfiguration(tls: tls), handler: Answering.echo)

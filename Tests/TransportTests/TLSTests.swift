@@ -7,11 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TLSTests {
     private let certificates: Certificates
 
-    init() throws {
-        certificates = try Certificates()
-        try certificates.authority("ca")
-        try certificates.server("leaf", names: "DNS:idp.test,DNS:*.wild.test,IP:127.0.0.1", by: "ca")
-    }
+    init() async throws { certificates = try await Certificates.shared.value }
 
     private func settings(_ name: String = "leaf") -> TLSServerSettings {
         TLSServerSettings(
@@ -82,7 +78,6 @@ import Testing
     }
 
     @Test func `an unknown authority is refused, the system's store included`() async throws {
-        try certificates.authority("stranger")
         let server = try await start()
         let reasons = [
             await reason { try await client(of: server, trusting: "stranger").fetch("https://idp.test/") },
@@ -94,7 +89,6 @@ import Testing
     }
 
     @Test func `an expired certificate is refused`() async throws {
-        try certificates.server("old", names: "DNS:idp.test", by: "ca", days: -1)
         let server = try await start("old")
         let client = client(of: server)
         #expect(
@@ -136,9 +130,8 @@ import Testing
     }
 
     @Test func `files that cannot be used are named`() async throws {
-        try certificates.authority("other")
         let mixed = TLSServerSettings(
-            certificateChainFile: certificates.path("leaf.pem"), privateKeyFile: certificates.path("other.key"))
+            certificateChainFile: certificates.path("leaf.pem"), privateKeyFile: certificates.path("old.key"))
         await #expect {
             _ = try await HTTPServer.start(ServerConfiguration(tls: mixed), handler: Answering.echo)
         } throws: { "\($0)".contains("key") }

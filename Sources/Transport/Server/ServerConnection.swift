@@ -22,7 +22,9 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
         case closed
     }
 
+    /// How long a lingering connection may be silent, and how many times over it may go on talking.
     private static let lingerMilliseconds = 2000
+    private static let lingerRounds = 15
     /// How much of an answer may be unsent while the next pipelined request is already dealt with.
     private static let highWater = 256 * 1024
 
@@ -37,7 +39,8 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
     private var body: [UInt8] = []
     private var stream = StreamSlot()
     private var isAdvancing = false
-    private var sentAtLastCheck = 0
+    private var progress = Progress()
+    private var lingerRounds = 0
     private var deadline: LoopTimer?
 
     /// The stream of the current answer, which the handler keeps alive.
@@ -273,8 +276,18 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
 
     // MARK: - Time
 
+    /// What had gone over the wire when a deadline was set.
+    private struct Progress: Equatable {
+        var sent = 0
+        var received = 0
+    }
+
+    private var currentProgress: Progress {
+        Progress(sent: wire?.sentBytes ?? 0, received: wire?.receivedBytes ?? 0)
+    }
+
     private func setDeadline(_ milliseconds: Int) {
-        sentAtLastCheck = wire?.sentBytes ?? 0
+        progress = currentProgress
         if let deadline { loop.set(deadline, milliseconds: milliseconds) }
     }
 
@@ -288,11 +301,15 @@ final class ServerConnection: WireOwner, @unchecked Sendable {
     private func deadlinePassed() {
         switch phase {
         case .readingHead, .readingBody: refuse(status: 408)
-        case .idle, .flushing, .streaming, .lingering:
-            if phase == .streaming, unsentBytes == 0 { return }
+        case .streaming where unsentBytes == 0: break
+        case .idle, .flushing, .streaming:
             // A peer that still takes what was sent to it is slow, not gone.
-            guard let wire, wire.unsentBytes > 0, wire.sentBytes != sentAtLastCheck else { return finish() }
+            guard unsentBytes > 0, currentProgress.sent != progress.sent else { return finish() }
             setDeadline(idleMilliseconds)
+        case .lingering:
+            lingerRounds += 1
+            guard currentProgress != progress, lingerRounds < Self.lingerRounds else { return finish() }
+            lingerOn()
         case .handshaking, .handling, .closed: finish()
         }
     }

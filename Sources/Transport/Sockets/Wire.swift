@@ -68,6 +68,9 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
     /// How many bytes the system has taken since the start: grows as long as the peer reads.
     private(set) var sentBytes = 0
 
+    /// How many bytes have come since the start: grows as long as the peer writes and we read.
+    private(set) var receivedBytes = 0
+
     var isOpen: Bool { descriptor >= 0 }
 
     /// Takes a connected socket over; it is closed with the wire.
@@ -217,6 +220,7 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
         switch Sockets.receive(descriptor, into: loop.readBuffer) {
         case .bytes(0): reachEnd()
         case .bytes(let count):
+            receivedBytes &+= count
             // A short read has emptied the socket, and whatever comes later is a new edge; unless the end was
             // part of the edge being handled.
             if count < loop.readBuffer.count, !peerIsFinishing { isReadable = false }

@@ -4,7 +4,20 @@ import Foundation
 final class Certificates: Sendable {
     private let directory: URL
 
-    init() throws {
+    /// What most tests need, made once: the authorities `ca` and `stranger`, and the servers `leaf` (idp.test, names
+    /// under wild.test, 127.0.0.1) and `old` (idp.test, expired), both vouched for by `ca`.
+    static let shared = Task {
+        try await blocking {
+            let certificates = try Certificates()
+            try certificates.authority("ca")
+            try certificates.authority("stranger")
+            try certificates.server("leaf", names: "DNS:idp.test,DNS:*.wild.test,IP:127.0.0.1", by: "ca")
+            try certificates.server("old", names: "DNS:idp.test", by: "ca", days: -1)
+            return certificates
+        }
+    }
+
+    private init() throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "understudy-tls-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
@@ -14,7 +27,7 @@ final class Certificates: Sendable {
     func path(_ name: String) -> String { directory.appending(path: name).path }
 
     /// A certification authority: `name.pem` and `name.key`.
-    func authority(_ name: String) throws {
+    private func authority(_ name: String) throws {
         try openssl(
             "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "30",
             "-subj", "/CN=\(name)", "-addext", "basicConstraints=critical,CA:TRUE", "-addext",
@@ -24,7 +37,7 @@ final class Certificates: Sendable {
     /// A server's certificate for some names, like `DNS:idp.test,IP:127.0.0.1`: `name.pem` and `name.key`.
     ///
     /// - Parameter days: how long it is valid; negative for one that is over.
-    func server(_ name: String, names: String, by authority: String, days: Int = 30) throws {
+    private func server(_ name: String, names: String, by authority: String, days: Int = 30) throws {
         try Data("subjectAltName=\(names)\n".utf8).write(to: directory.appending(path: "\(name).ext"))
         try openssl(
             "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=\(name)",
@@ -35,7 +48,7 @@ final class Certificates: Sendable {
             "-out", path("\(name).pem"))
     }
 
-    struct Failure: Error { let output: String }
+    private struct Failure: Error { let output: String }
 
     private func openssl(_ arguments: String...) throws {
         let process = Process()

@@ -26,7 +26,7 @@ extension HTTPServer {
 extension HTTPClient {
     /// Sends a request made of its parts.
     func fetch(
-        _ url: String, method: String = "GET", fields: HTTPFields = [:], body: [UInt8] = [], timeout: Int = 20_000
+        _ url: String, method: String = "GET", fields: HTTPFields = [:], body: [UInt8] = [], timeout: Int = 40_000
     ) async throws -> HTTPResponse {
         try await send(
             ClientRequest(

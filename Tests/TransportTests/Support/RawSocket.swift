@@ -2,7 +2,7 @@ import Glibc
 
 @testable import Transport
 
-/// A blocking socket for scripts that speak to our code byte by byte; every call gives up after ten seconds.
+/// A blocking socket for scripts that speak to our code byte by byte; every call gives up after thirty seconds.
 struct RawSocket: Sendable {
     let descriptor: Int32
 
@@ -13,7 +13,7 @@ struct RawSocket: Sendable {
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 30, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         Sockets.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)

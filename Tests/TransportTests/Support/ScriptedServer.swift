@@ -26,7 +26,12 @@ final class ScriptedServer: Sendable {
         Threads.start(name: "test-listener") { [weak self] in
             while true {
                 let accepted = accept(descriptor, nil, nil)
-                guard accepted >= 0, let self else { return }
+                guard accepted >= 0, let self else {
+                    // Closed here and not by `deinit`: a number given back too early is soon somebody else's.
+                    if accepted >= 0 { close(accepted) }
+                    close(descriptor)
+                    return
+                }
                 let index = self.count.withLock { count in
                     defer { count += 1 }
                     return count
@@ -34,16 +39,14 @@ final class ScriptedServer: Sendable {
                 let script = scripts[min(index, scripts.count - 1)]
                 Threads.start(name: "test-script") {
                     let socket = RawSocket(accepted)
-                    try? script(socket)
+                    // A script that fails hangs up, so that the other side need not wait for its time to run out.
+                    do { try script(socket) } catch { socket.finishWriting() }
                 }
             }
         }
     }
 
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        close(descriptor)
-    }
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 }
