@@ -135,7 +135,7 @@ struct CommandTests {
         let stage = try await Stage.open()
         let idp = stage.runner
         #expect(await idp.run("idp", "list").out.contains(stage.issuer))
-        #expect(await idp.run("idp", "tenants").lines.count == 3)
+        #expect(await idp.run("idp", "tenants").lines.count == 4)
         #expect(await idp.run("idp", "apps", "--issuer", stage.issuer).lines.first == "app_demo")
         #expect(await idp.run("idp", "policy", "nonce_on_start=true").out.contains("yes"))
         let policy = try await idp.run("idp", "policy", "--json").document()
