@@ -20,6 +20,7 @@ from typing import Any, Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import idp_rules as rules
+from idp_clients import authenticate, use_up
 from idp_faults import Answer, Faults
 from idp_manage import manage
 from idp_proofs import BadProof, Malformed, Proof, ProofChecker, encode, json_object
@@ -88,6 +89,9 @@ class IdP:
         self.tenants = {
             name: Tenant(name, Application(client_id, name, [f"{self.api_origin}/{name}"]), self_signup)
             for name, client_id, self_signup in (("acme", "app_demo", True), ("globex", "app_globex", False))}
+        confidential = Application("app_fapi", "fapi", [f"{self.api_origin}/fapi"], refresh_token_rotation=False,
+                                   token_endpoint_auth_method="private_key_jwt")
+        self.tenants["fapi"] = Tenant("fapi", confidential, False, "fapi2")
         self.proofs, self.api_proofs = ProofChecker(), ProofChecker()
         self.faults, self.log, self.transcript, self.clock_offset = Faults(), [], [], 0
 
@@ -173,13 +177,15 @@ class IdP:
                 call = "refresh" if b"grant_type=refresh_token" in request.body else "token"
                 return tenant, call, lambda: self._token(tenant, request)
             case ("POST", [tenant, "oauth2", "revoke"]):
-                return tenant, "revoke", lambda: _private(rules.revoke(self.place(tenant), request.form()))
+                return tenant, "revoke", lambda: self._revoke(tenant, request)
             case ("POST", [tenant, "device-ceremony", call]) if call in CEREMONY_CALLS:
                 return tenant, call, lambda: _private(CEREMONY_CALLS[call](self.place(tenant), request.json()))
         return "", "unknown", lambda: Answer(404, {"error": "not_found"})
 
     def _metadata(self, tenant: str) -> Body:
-        issuer = self.place(tenant).issuer
+        place = self.place(tenant)
+        issuer, fapi = place.issuer, place.tenant.profile == "fapi2"
+        methods = ["private_key_jwt"] if fapi else ["none", "private_key_jwt"]
         return {
             "issuer": issuer,
             "authorization_challenge_endpoint": f"{issuer}/oauth2/challenge",
@@ -190,7 +196,10 @@ class IdP:
             "response_types_supported": ["code"],
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "code_challenge_methods_supported": ["S256"],
-            "token_endpoint_auth_methods_supported": ["none"],
+            "token_endpoint_auth_methods_supported": methods,
+            "token_endpoint_auth_signing_alg_values_supported": ["ES256", "PS256"],
+            "revocation_endpoint_auth_methods_supported": methods,
+            "revocation_endpoint_auth_signing_alg_values_supported": ["ES256", "PS256"],
             "dpop_signing_alg_values_supported": ["ES256"],
             "id_token_signing_alg_values_supported": ["ES256", "RS256"],
             "subject_types_supported": ["public"],
@@ -200,14 +209,23 @@ class IdP:
     def _challenge(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
         completion = "auth_session" in form
+        client = authenticate(place, form)
         proof = self._proof(request, place, completion or place.tenant.policy.nonce_on_start)
+        use_up(place, client)
         return _private((rules.complete if completion else rules.start)(place, form, proof))
 
     def _token(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
+        client = authenticate(place, form)
         proof = self._proof(request, place, True)
+        use_up(place, client)
         act = rules.refresh if form.get("grant_type") == "refresh_token" else rules.redeem
         return _private(act(place, form, proof))
+
+    def _revoke(self, tenant: str, request: Request) -> Answer:
+        place, form = self.place(tenant), request.form()
+        use_up(place, authenticate(place, form))
+        return _private(rules.revoke(place, form))
 
     def _proof(self, request: Request, place: Place, nonce_needed: bool) -> Proof:
         return self.proofs.check(request.proofs(), request.method, request.url, place.now, nonce_needed=nonce_needed)

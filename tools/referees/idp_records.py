@@ -39,6 +39,8 @@ class Application:
     access_token_lifetime: int = 300
     id_token_signed_response_alg: str = "ES256"
     refresh_token_rotation: bool = True
+    token_endpoint_auth_method: str = "none"
+    jwks: dict[str, Any] | None = None
 
     def may_sign_in_in_app(self) -> bool:
         return (self.require_dpop and not self.tls_client_certificate_bound_access_tokens
@@ -116,8 +118,8 @@ class Session:
 class Tenant:
     """A tenant with its own people, sessions, keys and rules."""
 
-    def __init__(self, name: str, application: Application, self_signup: bool) -> None:
-        self.name = name
+    def __init__(self, name: str, application: Application, self_signup: bool, profile: str = "standard") -> None:
+        self.name, self.profile = name, profile
         self.runs_own_app = True
         self.self_signup = self_signup
         self.applications = {application.client_id: application}
@@ -131,6 +133,8 @@ class Tenant:
         self.codes: dict[str, Code] = {}
         self.access_tokens: dict[str, Grant] = {}
         self.refresh_tokens: dict[str, RefreshToken] = {}
+        # Identifiers of client assertions by client, until they have expired.
+        self.used_assertions: dict[tuple[str, str], float] = {}
         self._keys = {"ES256": jwk.ECKey.generate_key("P-256", auto_kid=True)}
 
     def jwks(self) -> dict[str, Any]:

@@ -280,13 +280,16 @@ def redeem(place: Place, form: dict[str, str], proof: Proof) -> tuple[int, Body]
 def refresh(place: Place, form: dict[str, str], proof: Proof) -> tuple[int, Body]:
     client = application(place, form)
     held = place.tenant.refresh_tokens.get(form.get("refresh_token", ""))
-    if held is None or held.grant.jkt != proof.jkt or held.grant.client_id != client.client_id:
+    if held is None or held.grant.client_id != client.client_id:
+        raise Refusal(400, "invalid_grant")
+    if client.token_endpoint_auth_method == "none" and held.grant.jkt != proof.jkt:
         raise Refusal(400, "invalid_grant")
     if held.spent:
         held.grant.revoked = True
     if held.grant.revoked or not held.grant.user.enabled:
         raise Refusal(400, "invalid_grant")
     held.spent = client.refresh_token_rotation
+    held.grant.jkt = proof.jkt
     return 200, _tokens(place, held.grant, None, renewable=client.refresh_token_rotation)
 
 

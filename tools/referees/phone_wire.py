@@ -9,6 +9,7 @@ import secrets
 import ssl
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TextIO
 from urllib.parse import urlencode, urlsplit
@@ -132,6 +133,8 @@ class ProvingClient:
         self.jkt = key.thumbprint()
         self.nonces: dict[str, str] = {}
         self.last_proof = ""
+        # What a confidential client adds to each form; asked anew for every attempt.
+        self.credentials: Callable[[], dict[str, str]] = dict
 
     def proof(self, method: str, url: str, access_token: str | None = None) -> str:
         parts = urlsplit(url)
@@ -147,10 +150,11 @@ class ProvingClient:
     def send(self, purpose: str, method: str, url: str, headers: dict[str, str] | None = None, body: bytes = b"",
              access_token: str | None = None) -> Reply:
         """Sends once, and once more with a new proof when the server asks for a nonce."""
-        reply = self.send_once(purpose, method, url, headers, body, access_token)
-        if reply.asks_for_nonce() and reply.header("DPoP-Nonce"):
-            reply = self.send_once(purpose, method, url, headers, body, access_token)
-        return reply
+        return self._with_nonce(lambda: self.send_once(purpose, method, url, headers, body, access_token))
+
+    def _with_nonce(self, attempt: Callable[[], Reply]) -> Reply:
+        reply = attempt()
+        return attempt() if reply.asks_for_nonce() and reply.header("DPoP-Nonce") else reply
 
     def send_once(self, purpose: str, method: str, url: str, headers: dict[str, str] | None = None,
                   body: bytes = b"", access_token: str | None = None) -> Reply:
@@ -163,5 +167,6 @@ class ProvingClient:
         return reply
 
     def post_form(self, purpose: str, url: str, form: dict[str, str]) -> Reply:
-        return self.send(purpose, "POST", url, {"Content-Type": "application/x-www-form-urlencoded"},
-                         urlencode(form).encode())
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        return self._with_nonce(lambda: self.send_once(
+            purpose, "POST", url, headers, urlencode(form | self.credentials()).encode()))

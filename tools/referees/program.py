@@ -56,13 +56,13 @@ class Understudy:
         return Ran(done.returncode, document)
 
     @contextmanager
-    def serve(self) -> Iterator[dict[str, Any]]:
+    def serve(self, *more: str) -> Iterator[dict[str, Any]]:
         """The daemon with the reference provider, on free ports; gives its ready file's content."""
         ready = self.state.parent / f"{self.state.name}.ready.json"
         ready.unlink(missing_ok=True)
         process = subprocess.Popen(
             [str(self.binary), "serve", "--state", str(self.state), "--port", "0", "--idp", "sensecrypt",
-             "--idp-port", "0", "--ready-file", str(ready)],
+             "--idp-port", "0", "--ready-file", str(ready), *more],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
         try:
             yield _wait_for(ready, process)
