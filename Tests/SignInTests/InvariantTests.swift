@@ -49,7 +49,7 @@ import Testing
 
     @Test(arguments: 0..<20) func `thousands of random flows keep every invariant`(batch: UInt64) throws {
         var ends: [String: Int] = [:]
-        for seed in batch * 150..<(batch + 1) * 150 {
+        for seed in batch * 100..<(batch + 1) * 100 {
             let (broken, end) = try run(seed: seed)
             #expect(broken.isEmpty, "seed \(seed): \(broken)")
             ends[end, default: 0] += 1
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func `an answer of the wrong kind to an open effect changes nothing`() throws {
-        for seed in 0..<400 as Range<UInt64> {
+        for seed in 0..<100 as Range<UInt64> {
             var world = RandomWorld(dice: Dice(seed: seed), luck: 95)
             var script = Script()
             try script.start()
