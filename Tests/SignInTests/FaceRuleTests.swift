@@ -147,6 +147,16 @@ import Testing
         }
     }
 
+    @Test func `a live face starts the patience with a camera anew`() throws {
+        var script = Script()
+        try script.advance(to: "capture")
+        for _ in 0..<63 { try script.capture(.badCapture(.noFace)) }
+        #expect(try mismatch(&script, answer: Replies.attemptsLeft(2)) == ["capture"])
+        for _ in 0..<63 { #expect(try script.capture(.badCapture(.noFace)) == ["capture"]) }
+        try script.capture(.badCapture(.noFace))
+        #expect(script.failure == .cancelled)
+    }
+
     @Test func `closing the capture cancels, or right after a liveness failure is that failure`() throws {
         let cases: [([Capture], SignInFailure)] = [
             ([.closed], .cancelled), ([.livenessFailed(reason: "photo"), .closed], .livenessFailed),

@@ -62,6 +62,20 @@ import Testing
         #expect(script.state == .postingResultFailed(.network))
     }
 
+    @Test func `losses and nonces of a repairing completion do not give it more repairs`() throws {
+        var script = Script()
+        try script.advance(to: "call(token)")
+        for _ in 0..<2 {
+            #expect(try script.lose() == ["call(completion)"])
+            #expect(try script.lose() == ["call(completion)"])
+            #expect(try script.respond(Replies.nonceWanted) == ["call(completion)"])
+            #expect(try script.respond(Replies.code()) == ["call(token)"])
+            #expect(try script.respond(Replies.nonceWanted) == ["call(token)"])
+        }
+        #expect(try script.lose().isEmpty)
+        #expect(script.state == .postingResultFailed(.network))
+    }
+
     @Test func `tokens asked for a nonce are the same call again, once`() throws {
         var script = Script()
         try script.advance(to: "call(token)")
