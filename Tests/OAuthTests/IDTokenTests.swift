@@ -79,6 +79,20 @@ import Testing
         _ = try refreshed.claims(of: token(["nonce": .none]), at: Self.now)
     }
 
+    @Test func `names and nonces in another Unicode form are others`() throws {
+        // The composed and the decomposed letter are equal as strings, and different as bytes.
+        let composed = "caf\u{E9}"
+        let decomposed = "cafe\u{301}"
+        #expect(composed == decomposed)
+        var check = check
+        check.nonce = .mustBe(composed)
+        #expect(refusal(try token(["nonce": .string(decomposed)]), check) == "oauth.id_token.nonce")
+        _ = try check.claims(of: token(["nonce": .string(composed)]), at: Self.now)
+        check = self.check
+        check.clientID = composed
+        #expect(refusal(try token(["aud": .string(decomposed)]), check) == "oauth.id_token.aud")
+    }
+
     @Test func `times are checked with a minute's leeway`() throws {
         let now = Self.now.seconds
         let cases: [(String, Int64, String?)] = [

@@ -48,18 +48,6 @@ import Testing
         }
     }
 
-    @Test func `an issuer in another Unicode form is another issuer`() {
-        // The composed and the decomposed letter are equal as strings, and different as bytes.
-        let composed = "caf\u{E9}"
-        let decomposed = "cafe\u{301}"
-        #expect(composed == decomposed)
-        #expect(throws: MetadataError.self) {
-            try ServerMetadata(
-                members: AnswerMembers(JSONObject([("issuer", .string("https://idp.example/" + composed))])),
-                issuer: "https://idp.example/" + decomposed, allowPlainHTTPOnLoopback: false)
-        }
-    }
-
     @Test func `an answer that is no JSON is named by status and media type`() {
         let page = Array("<html>".utf8)
         for (status, mediaType) in [(200, "text/html"), (404, "text/html; charset=utf-8"), (502, nil)] {
