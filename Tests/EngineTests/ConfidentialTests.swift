@@ -153,6 +153,20 @@ import Transport
         #expect(try await house.engine.device(ada).clientAssertions == nil)
     }
 
+    @Test func `a public client signs out without an assertion, and its grant is gone`() async throws {
+        let house = try await House.open()
+        let ada = try await house.phone()
+        _ = try await house.signIn(ada, scans: [.match])
+        _ = try await house.signIn(ada, scans: [.match])
+        await house.engine.settle(within: 5000)
+        let grants = { try house.manage("GET", "/state")["tenants"]?.array?.first?["grants"]?.array?.count }
+        #expect(try grants() == 1)
+        try await house.engine.signOut(ada)
+        await house.engine.settle(within: 5000)
+        #expect(try grants() == 0)
+        #expect(try house.assertionsSent().isEmpty)
+    }
+
     @Test func `a provider that was registered for one client speaks for no other`() async throws {
         let house = try await House.open()
         let backend = try CountingBackend()
