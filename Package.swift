@@ -42,22 +42,26 @@ let package = Package(
         layer("HTTP", ["Encoding"]),
         layer("Transport", ["Encoding", "HTTP", "CLinux", "COpenSSL"]),
         layer("OAuth", ["Encoding", "Crypto", "JOSE", "HTTP"]),
-        layer("Device", ["Encoding", "Crypto", "JOSE"]),
-        layer("SignIn", ["Encoding", "Crypto", "JOSE", "HTTP", "OAuth", "Device"]),
+        layer("Device", ["Encoding", "Crypto", "JOSE", "Profiles"]),
+        layer("SignIn", ["Encoding", "JOSE", "HTTP", "OAuth", "Device", "Profiles"]),
         layer("ReferenceIdP", ["Encoding", "Crypto", "JOSE", "HTTP", "Profiles"]),
-        layer("Profiles", ["Encoding"], path: "Profiles", resources: [.embedInCode("sensecrypt.json5")]),
-        layer("Store", ["Encoding", "CSQLite", "Device", "SignIn"]),
+        layer("Profiles", [], path: "Profiles", resources: [.embedInCode("sensecrypt.json5")]),
+        layer("Store", ["Encoding", "CSQLite", "Device"]),
         layer(
             "Engine",
             ["Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Profiles"]),
         layer(
             "Control",
-            ["Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "SignIn", "Store", "Engine", "ReferenceIdP"]),
+            [
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "SignIn", "Store", "Engine",
+                "ReferenceIdP", "Profiles",
+            ]),
         .executableTarget(
             name: "understudy",
             dependencies: [
-                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "SignIn", "ReferenceIdP", "Store", "Engine",
-                "Control", "CGetopt",
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "SignIn", "ReferenceIdP", "Store",
+                "Engine",
+                "Control", "Profiles", "CGetopt",
             ],
             swiftSettings: houseRules
         ),

@@ -1,6 +1,7 @@
 public import Crypto
 import Encoding
 import JOSE
+public import Profiles
 
 /// One signed device ceremony on its way to a signature: claims, stamped with time and identifier.
 ///
@@ -22,11 +23,15 @@ public struct CeremonyJWS: Sendable, Hashable {
     }
 
     /// What the device key is to sign: header, with the key's thumbprint as `kid`, and claims.
-    public func signingInput(key: P256.PublicKey) -> String {
+    ///
+    /// `names` are the wire's words for `typ` and `act`.
+    public func signingInput(
+        key: P256.PublicKey, names: SenseCryptProfile.Ceremony = SenseCryptProfile.builtIn.ceremony
+    ) -> String {
         let header = JSONObject([
-            ("typ", "device-ceremony+jwt"), ("alg", "ES256"), ("kid", .string(JWK.p256(key).thumbprint)),
+            ("typ", .string(names.type)), ("alg", "ES256"), ("kid", .string(JWK.p256(key).thumbprint)),
         ])
-        return JWS.signingInput(header: header, payload: JSON.object(payload).serialized())
+        return JWS.signingInput(header: header, payload: JSON.object(payload(names.acts)).serialized())
     }
 
     /// The compact JWS: what was signed, and the 64 bytes of r and s.
@@ -35,11 +40,11 @@ public struct CeremonyJWS: Sendable, Hashable {
         return JWS.assemble(signingInput: signingInput, signature: signature)
     }
 
-    private var payload: JSONObject {
+    private func payload(_ acts: SenseCryptProfile.Acts) -> JSONObject {
         JSONObject(
             [
                 ("aud", .string(claims.issuer)), ("iat", .int(issuedAt)), ("jti", .string(jti)),
-                ("act", .string(claims.act.name)), ("cer", .string(claims.ceremony)),
+                ("act", .string(claims.act.word(in: acts))), ("cer", .string(claims.ceremony)),
                 ("chl", .string(claims.challenge)), ("ash", .string(claims.authSessionHash)),
                 ("jkt", .string(claims.installThumbprint)),
             ] + claims.act.ownClaims)
@@ -47,6 +52,16 @@ public struct CeremonyJWS: Sendable, Hashable {
 }
 
 extension CeremonyAct {
+    /// The wire's word for this act.
+    fileprivate func word(in acts: SenseCryptProfile.Acts) -> String {
+        switch self {
+        case .faceToken: acts.faceToken
+        case .attempt: acts.attempt
+        case .complete: acts.complete
+        case .abort: acts.abort
+        }
+    }
+
     /// The claims that go with this act alone.
     fileprivate var ownClaims: [(String, JSON)] {
         switch self {

@@ -1,6 +1,7 @@
 public import Crypto
 import Encoding
 import JOSE
+public import Profiles
 
 /// The proof that an enrolling phone holds its new device key, on its way to a signature by that key.
 ///
@@ -33,12 +34,17 @@ public struct EnrolmentJWS: Sendable, Hashable {
     }
 
     /// What the new device key is to sign: header, with the public key itself as `jwk`, and claims.
-    public func signingInput(key: P256.PublicKey) -> String {
+    ///
+    /// `names` are the wire's words for `typ` and `act`.
+    public func signingInput(
+        key: P256.PublicKey, names: SenseCryptProfile.Ceremony = SenseCryptProfile.builtIn.ceremony
+    ) -> String {
         let header = JSONObject([
-            ("typ", "device-enrollment+jwt"), ("alg", "ES256"), ("jwk", JWK.p256(key).json),
+            ("typ", .string(names.enrollmentType)), ("alg", "ES256"), ("jwk", JWK.p256(key).json),
         ])
         let claims = JSONObject([
-            ("aud", .string(issuer)), ("iat", .int(issuedAt)), ("jti", .string(jti)), ("act", "enroll"),
+            ("aud", .string(issuer)), ("iat", .int(issuedAt)), ("jti", .string(jti)),
+            ("act", .string(names.acts.enroll)),
             ("tkt", .string(ticketHash)), ("fth", .string(faceTokenHash)), ("platform", .string(platform.rawValue)),
         ])
         return JWS.signingInput(header: header, payload: JSON.object(claims).serialized())

@@ -1,6 +1,7 @@
 public import Crypto
 public import Device
 public import Encoding
+public import Profiles
 public import Store
 public import Transport
 
@@ -14,6 +15,8 @@ public struct EngineSettings: Sendable {
     public var clock: any WallClock = SystemClock()
     /// Where keys, ids and nonces come from.
     public var entropy = Entropy.system
+    /// The words of the wire that the descriptions leave open.
+    public var profile = SenseCryptProfile.builtIn
     /// Sees every exchange in full; nil for nobody.
     public var observer: ExchangeObserver?
     /// Longest a call may take, in milliseconds.
@@ -36,8 +39,8 @@ public final class Engine: Sendable {
             store: store,
             network: Network(
                 client: HTTPClient(settings.client), policy: settings.hosts, observer: settings.observer),
-            metadata: MetadataCache(), clock: settings.clock, entropy: settings.entropy, journal: Journal(),
-            callTimeout: settings.callTimeoutMilliseconds)
+            metadata: MetadataCache(), clock: settings.clock, entropy: settings.entropy,
+            profile: settings.profile, journal: Journal(), callTimeout: settings.callTimeoutMilliseconds)
     }
 
     /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.

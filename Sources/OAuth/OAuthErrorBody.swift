@@ -31,10 +31,6 @@ public struct OAuthErrorCode: RawRepresentable, Hashable, Sendable, Codable, Cus
     public static let invalidDPoPProof = OAuthErrorCode(rawValue: "invalid_dpop_proof")
     /// The DPoP proof needs a fresh nonce (RFC 9449 section 8).
     public static let useDPoPNonce = OAuthErrorCode(rawValue: "use_dpop_nonce")
-    /// The ceremony proof does not fit the session (SenseCrypt wire, section 6; assumed).
-    public static let invalidCeremonyProof = OAuthErrorCode(rawValue: "invalid_ceremony_proof")
-    /// A newer generation of the face token exists (SenseCrypt wire, section 6; assumed).
-    public static let faceTokenStale = OAuthErrorCode(rawValue: "face_token_stale")
 }
 
 /// The JSON body of a refusal (RFC 6749 section 5.2).

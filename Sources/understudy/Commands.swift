@@ -5,5 +5,8 @@ enum Commands {
         commands: [DemoCommand.spec, ServeCommand.spec]
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec, ProxyCommand.spec]
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs
-            + [EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec, BenchCommand.spec])
+            + [
+                EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec, ProfileCommand.spec,
+                BenchCommand.spec,
+            ])
 }

@@ -18,6 +18,9 @@ struct Settings: Sendable, Equatable {
     /// The daemon's ready file, unless `serve` was told another place.
     var readyFile: String { stateDirectory + "/daemon.json" }
 
+    /// The file the wire's names are in; nil for the built-in ones.
+    let profileFile: String?
+
     /// The ready file of reference IdPs without a phone.
     var idpReadyFile: String { stateDirectory + "/idps.json" }
 
@@ -32,6 +35,7 @@ struct Settings: Sendable, Equatable {
         verbose = parsed.has("verbose")
         controlURL = parsed["control"]
         seed = parsed["seed"]
+        profileFile = parsed["profile"]
         networkFlags = GlobalOptions.network.filter(parsed.given.contains)
         network.allowedHosts = parsed.all("allow-host")
         network.caFile = parsed["ca-file"]

@@ -1,6 +1,7 @@
 public import Crypto
 import Encoding
 import HTTP
+public import Profiles
 public import ReferenceIdP
 public import Store
 import Synchronization
@@ -22,6 +23,8 @@ public final class IdPService: Sendable {
         public var name = "sensecrypt"
         /// Where its keys, codes and tokens come from.
         public var entropy = Entropy.system
+        /// The names and numbers of the wire.
+        public var profile = SenseCryptProfile.builtIn
 
         /// A reference IdP on loopback, on ports the system chooses, in memory.
         public init() {}
@@ -60,6 +63,7 @@ public final class IdPService: Sendable {
     ) throws -> ReferenceIdPServer.Configuration {
         var provider = ReferenceIdPServer.Configuration(origin: origin, apiOrigin: apiOrigin)
         provider.entropy = configuration.entropy
+        provider.profile = configuration.profile
         guard let store = configuration.store else { return provider }
         let name = configuration.name
         provider.records = try store.read { reader in

@@ -3,6 +3,7 @@ import Device
 import Encoding
 import HTTP
 import JOSE
+import Profiles
 import SignIn
 import Store
 
@@ -62,7 +63,9 @@ extension DeviceActor {
             return .keyUnavailable(effect)
         }
         let ceremony = CeremonyJWS(claims: claims, issuedAt: now.seconds, jti: world.entropy.token(16))
-        guard let compact = try? sign(ceremony.signingInput(key: key.publicKey), with: key) else {
+        guard
+            let compact = try? sign(ceremony.signingInput(key: key.publicKey, names: world.profile.ceremony), with: key)
+        else {
             return .keyUnavailable(effect)
         }
         flow.ceremonySigner = (signer, JWK.p256(key.publicKey).thumbprint)

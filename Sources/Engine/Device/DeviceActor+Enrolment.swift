@@ -4,6 +4,7 @@ import Encoding
 import HTTP
 import JOSE
 import OAuth
+import Profiles
 import SignIn
 import Store
 import Transport
@@ -40,10 +41,11 @@ extension DeviceActor {
             issuer: issuer, ticket: credential.secret, faceToken: sealed, platform: device.platform,
             issuedAt: now.seconds, jti: world.entropy.token(16))
         let compact = try naming("enrolment") { () throws(CryptoError) in
-            try sign(jws.signingInput(key: key.publicKey), with: key)
+            try sign(jws.signingInput(key: key.publicKey, names: world.profile.ceremony), with: key)
         }
         let body = enrolmentBody(credential, enrolment: compact, sealed: sealed)
-        let answer = try await post(body, to: endpoint, path: "/enroll", call: "enroll", expecting: [201])
+        let answer = try await post(
+            body, to: endpoint, path: world.profile.ceremonyPaths.enroll, call: "enroll", expecting: [201])
         return try keep(answer, issuer: issuer, key: key, kid: kid)
     }
 
@@ -51,7 +53,8 @@ extension DeviceActor {
     func requestSignUp(_ email: String, issuer: String) async throws(EngineError) {
         let endpoint = try await ceremonyEndpoint(of: issuer)
         _ = try await post(
-            ["email": .string(email)], to: endpoint, path: "/signup", call: "signup", expecting: [202, 200])
+            ["email": .string(email)], to: endpoint, path: world.profile.ceremonyPaths.signup, call: "signup",
+            expecting: [202, 200])
     }
 
     /// Forgets an enrolment and its key.

@@ -16,8 +16,10 @@ extension DeviceActor {
             installThumbprint: installThumbprint,
             enrolments: enrolments.map { DeviceFacts.Enrolment(issuer: $0.issuer, email: $0.email, kid: $0.kid) })
         let secrets = FlowSecrets(codeVerifier: world.entropy.token(32), nonce: world.entropy.token(16))
+        var config = order.config
+        config.wire = SignInWire(world.profile)
         flows[flowID] = LiveFlow(
-            id: flowID, startedAt: now, machine: SenseCryptSignIn(config: order.config), script: order.scans,
+            id: flowID, startedAt: now, machine: SenseCryptSignIn(config: config), script: order.scans,
             faults: FaultPlan(order.faults))
         registry.hold(self, for: flowID)
         deliver(.start(facts, secrets), to: flowID)

@@ -1,5 +1,6 @@
 import Crypto
 import Encoding
+import Profiles
 import Store
 
 /// What every device actor shares: the store, the network, the clock, and chance.
@@ -9,6 +10,8 @@ struct World: Sendable {
     let metadata: MetadataCache
     let clock: any WallClock
     let entropy: Entropy
+    /// The words of the wire.
+    let profile: SenseCryptProfile
     let journal: Journal
     let assertions = ClientAssertionBook()
     let underWay = UnderWay()

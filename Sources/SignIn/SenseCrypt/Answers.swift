@@ -79,12 +79,12 @@ extension OAuthErrorBody {
 
 extension SignInFailure {
     /// What an `error` of a call means for the flow (SenseCrypt wire, sections 2 to 7).
-    static func refusal(of purpose: Call.Purpose, _ error: OAuthErrorBody) -> SignInFailure {
+    static func refusal(of purpose: Call.Purpose, _ error: OAuthErrorBody, wire: SignInWire) -> SignInFailure {
         switch error.code {
         case .unauthorizedClient, .invalidClient:
             return .notAllowed(message: "the server does not let this application sign in here: \(error)")
         case .invalidSession where purpose != .start: return .sessionExpired
-        case .faceTokenStale where purpose == .completion: return .faceTokenStale
+        case OAuthErrorCode(rawValue: wire.faceTokenStale) where purpose == .completion: return .faceTokenStale
         case .accessDenied:
             // The ceremony calls refuse an unknown key, an inert session and a removed device with the same words.
             return purpose == .faceToken || purpose == .attempt

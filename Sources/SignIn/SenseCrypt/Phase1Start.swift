@@ -62,7 +62,7 @@ extension SenseCryptSignIn {
         guard metadata.authorizationChallengeEndpoint != nil else {
             return fail(.server(message: "the metadata document has no authorization_challenge_endpoint"))
         }
-        guard let endpoints = Endpoints(metadata) else {
+        guard let endpoints = Endpoints(metadata, wire: config.wire) else {
             return fail(.server(message: "the metadata document has no usable device_ceremony_endpoint"))
         }
         return sendStart(phase.ground, endpoints, attempt: 1, nonceAnswered: false)
@@ -71,12 +71,12 @@ extension SenseCryptSignIn {
 
 extension Endpoints {
     /// Takes the addresses from the metadata; nil without an endpoint a ceremony needs.
-    init?(_ metadata: ServerMetadata) {
+    init?(_ metadata: ServerMetadata, wire: SignInWire) {
         guard let challenge = metadata.authorizationChallengeEndpoint,
             let ceremony = metadata.deviceCeremonyEndpoint, ceremony.query == nil,
-            let faceToken = try? ceremony.appending(path: "face-token"),
-            let attempt = try? ceremony.appending(path: "attempt"),
-            let abort = try? ceremony.appending(path: "abort")
+            let faceToken = try? ceremony.appending(path: wire.faceTokenPath),
+            let attempt = try? ceremony.appending(path: wire.attemptPath),
+            let abort = try? ceremony.appending(path: wire.abortPath)
         else { return nil }
         self.init(
             challenge: challenge.text, token: metadata.tokenEndpoint.text,

@@ -70,7 +70,7 @@ extension SenseCryptSignIn {
                 }
                 return sendStart(
                     phase.ground, phase.endpoints, attempt: phase.sending.attempt, nonceAnswered: true)
-            case .refused(let error): return fail(.refusal(of: .start, error))
+            case .refused(let error): return fail(.refusal(of: .start, error, wire: config.wire))
             }
         } catch {
             return fail(.server(message: "start: \(error.description)"))

@@ -67,7 +67,7 @@ extension SenseCryptSignIn {
         }
         do throws(AnswerError) {
             switch try CeremonyAnswer(response) {
-            case .refused(let error): return fail(.refusal(of: .faceToken, error), in: session)
+            case .refused(let error): return fail(.refusal(of: .faceToken, error, wire: config.wire), in: session)
             case .accepted(let members): return try check(FaceTokenAnswer(members), in: session)
             }
         } catch {

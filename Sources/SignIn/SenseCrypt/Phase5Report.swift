@@ -72,7 +72,7 @@ extension SenseCryptSignIn {
                 // The server is to agree that the session is over; where it does not, it is told so.
                 return fail(.faceMismatch, in: check.session, aborting: answered > 0)
             case .refused(let error):
-                let refusal = SignInFailure.refusal(of: .attempt, error)
+                let refusal = SignInFailure.refusal(of: .attempt, error, wire: config.wire)
                 if check.attemptsLeft > 0 { return fail(refusal, in: check.session) }
                 // The third mismatch stays one, whatever the server says about its session.
                 return fail(.faceMismatch, in: check.session, aborting: refusal.abortsSession)

@@ -61,7 +61,7 @@ extension SenseCryptSignIn {
                 }
                 return sendCompletion(
                     phase.proof, repairs: phase.repairs, attempt: phase.sending.attempt, nonceAnswered: true)
-            case .refused(let error): return fail(.refusal(of: .completion, error), in: session)
+            case .refused(let error): return fail(.refusal(of: .completion, error, wire: config.wire), in: session)
             }
         } catch {
             return fail(.server(message: "completion: \(error.description)"), in: session)

@@ -80,7 +80,9 @@ extension SenseCryptSignIn {
         do { error = try OAuthErrorBody(refusal: response) } catch {
             return fail(.server(message: "token: \(error.description)"), in: session, revoking: response.grant)
         }
-        guard error.code == .useDPoPNonce else { return fail(.refusal(of: .token, error), in: session) }
+        guard error.code == .useDPoPNonce else {
+            return fail(.refusal(of: .token, error, wire: config.wire), in: session)
+        }
         if let reason = response.brokenNonceChallenge(answeredBefore: phase.sending.nonceAnswered) {
             return fail(.server(message: reason), in: session)
         }

@@ -16,11 +16,13 @@ public struct SignInConfig: Codable, Sendable, Hashable {
     ///
     /// Off for anything but a reference server.
     public var allowPlainHTTPOnLoopback: Bool
+    /// The names of the wire.
+    public var wire: SignInWire
 
     /// Makes a configuration; it is checked when the flow starts.
     public init(
         issuer: String, clientID: String, resource: String? = nil, scopes: [String] = [], loginHint: String? = nil,
-        allowPlainHTTPOnLoopback: Bool = false
+        allowPlainHTTPOnLoopback: Bool = false, wire: SignInWire = .builtIn
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -28,5 +30,6 @@ public struct SignInConfig: Codable, Sendable, Hashable {
         self.scopes = scopes
         self.loginHint = loginHint
         self.allowPlainHTTPOnLoopback = allowPlainHTTPOnLoopback
+        self.wire = wire
     }
 }

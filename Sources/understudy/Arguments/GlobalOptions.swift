@@ -21,12 +21,15 @@ enum GlobalOptions {
             "resolve", "HOST:PORT:ADDR[:PORT]", environment: "UNDERSTUDY_RESOLVE",
             help: "connect there for that host and port"),
         .one("local-address", "ADDR", environment: "UNDERSTUDY_LOCAL_ADDRESS", help: "the address calls leave from"),
+        .one(
+            "profile", "FILE", environment: "UNDERSTUDY_PROFILE",
+            help: "the wire's names, as JSON5; begin with understudy profile"),
         .one("seed", "TEXT", environment: "UNDERSTUDY_SEED", help: "makes ids, keys and nonces repeatable"),
         .flag("help", letter: "h", help: "what a command does and takes"),
     ]
 
     /// The options that concern the process which makes the calls: with a daemon, that is the daemon.
-    static let network = ["allow-host", "ca-file", "resolve", "local-address", "seed"]
+    static let network = ["allow-host", "ca-file", "resolve", "local-address", "profile", "seed"]
 
     /// Every environment variable that is read.
     static let variables = Set(all.compactMap(\.environment))

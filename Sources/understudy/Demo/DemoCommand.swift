@@ -59,10 +59,12 @@ private struct Demo: Sendable {
         func entropy(_ stretch: String) -> Entropy {
             seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
         }
-        let plan = HostedIdP.Plan(entropy: entropy("demo idp"))
+        let profile = try context.settings.profile()
+        let plan = HostedIdP.Plan(entropy: entropy("demo idp"), profile: profile)
         var settings = EngineSettings()
         settings.client = ClientConfiguration(proxy: .none)
         settings.entropy = entropy("demo phone")
+        settings.profile = profile
         settings.observer = { log.record($0, $1) }
         let phone = try Phone.inMemory(settings)
         return Demo(

@@ -1,6 +1,7 @@
 import Control
 import Crypto
 import Encoding
+import Profiles
 import ReferenceIdP
 import Store
 import Transport
@@ -22,6 +23,8 @@ enum HostedIdP {
         var bind = "127.0.0.1"
         /// Where its randomness comes from.
         var entropy = Entropy.system
+        /// The wire's names.
+        var profile = SenseCryptProfile.builtIn
     }
 
     /// Listens and answers; with a store it goes on where it ended.
@@ -33,6 +36,7 @@ enum HostedIdP {
         configuration.store = store
         configuration.name = plan.number == 1 ? plan.system : "\(plan.system)-\(plan.number)"
         configuration.entropy = plan.entropy
+        configuration.profile = plan.profile
         do {
             return try await IdPService.start(configuration)
         } catch let error as TransportError {

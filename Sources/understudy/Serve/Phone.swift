@@ -67,6 +67,7 @@ struct Phone: Sendable {
             tls: TLSClientSettings(caFile: try network.readableCAFile()), resolve: network.resolve,
             localAddress: network.localAddress)
         engine.entropy = try SeedBook.entropy(settings)
+        engine.profile = try settings.profile()
         return engine
     }
 

@@ -116,7 +116,8 @@ enum ServeOptions {
             guard port < 65535 else { throw .badValue("idp-port", "there are no two ports from \(port) on") }
             let entropy = settings.seed.map { SeedBook.entropy(seed: $0, stretch: "idp \(index + 1)") } ?? .system
             let plan = HostedIdP.Plan(
-                system: system, number: index + 1, port: port, bind: parsed["bind"] ?? "127.0.0.1", entropy: entropy)
+                system: system, number: index + 1, port: port, bind: parsed["bind"] ?? "127.0.0.1", entropy: entropy,
+                profile: try settings.profile())
             idps.append(try await HostedIdP.start(plan, store: store))
         }
         return idps
