@@ -186,6 +186,13 @@ import Testing
         #expect(try phone.redeem().status == 200)
     }
 
+    @Test func `a completed session hands out no face token and counts no mismatch`() throws {
+        let phone = try Phone(try World()).enrol().completed()
+        #expect(try phone.fetchFaceToken().summary == "400 invalid_session")
+        #expect(try phone.mismatch().summary == "400 invalid_session")
+        #expect(try phone.redeem().status == 200)
+    }
+
     @Test func `the same proof with another face token is refused`() throws {
         let phone = try Phone(try World()).enrol().beginAndFetch()
         let proof = try phone.ceremonyProof()

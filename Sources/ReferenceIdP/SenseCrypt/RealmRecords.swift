@@ -84,7 +84,7 @@ extension Realm {
 
 extension Turn {
     mutating func record(_ kind: RecordChange.Kind, _ key: String, _ value: some Recorded) {
-        changes.append(RecordChange(kind: kind, key: key, value: value.recordJSON.serialized()))
+        changes.append(RecordChange(kind: kind, key: key, json: value.recordJSON))
     }
 
     /// An application is stored with resources that do not name the API's port.

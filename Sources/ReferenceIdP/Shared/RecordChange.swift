@@ -1,3 +1,5 @@
+import Encoding
+
 /// A durable record that a request wrote or removed, for whoever keeps them.
 ///
 /// Sessions, codes, remembered proofs and mails are not durable: none outlives minutes, and a phone that
@@ -30,13 +32,46 @@ public struct RecordChange: Sendable, Hashable {
     /// Its key, unique within the kind.
     public let key: String
     /// Its JSON, or nil where the record is gone.
-    public let value: [UInt8]?
+    ///
+    /// Written out when asked for: under the state's lock a record is only put together.
+    public var value: [UInt8]? {
+        switch content {
+        case .bytes(let bytes): bytes
+        case .json(let json): json.serialized()
+        case nil: nil
+        }
+    }
+
+    private let content: Content?
+
+    private enum Content: Sendable {
+        case bytes([UInt8])
+        case json(JSON)
+    }
 
     /// Makes a change, or a stored record to restore from.
     public init(kind: Kind, key: String, value: [UInt8]?) {
         self.kind = kind
         self.key = key
-        self.value = value
+        content = value.map(Content.bytes)
+    }
+
+    /// Makes a change from a record yet to be written out.
+    init(kind: Kind, key: String, json: JSON) {
+        self.kind = kind
+        self.key = key
+        content = .json(json)
+    }
+
+    /// The same kind, key and bytes.
+    public static func == (left: RecordChange, right: RecordChange) -> Bool {
+        left.kind == right.kind && left.key == right.key && left.value == right.value
+    }
+
+    /// By kind and key: records of one key are few.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kind)
+        hasher.combine(key)
     }
 }
 
