@@ -18,6 +18,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
     public let windows: Windows
     /// How much of everything there may be.
     public let limits: Limits
+    /// How often things may be asked for.
+    public let rateLimits: RateLimits
     /// Statuses and spellings of refusals.
     public let errors: Errors
     /// The rules of a refused save.
@@ -166,6 +168,38 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let page: Int
     }
 
+    /// How often things may be asked for.
+    public struct RateLimits: Sendable, Hashable, Codable {
+        /// What a new tenant does about them.
+        public let mode: RateLimitMode
+        /// Starts of one application for one address.
+        public let address: RateLimit
+        /// Starts of a tenant.
+        public let tenant: RateLimit
+        /// Requests of one peer address, all protocol endpoints together.
+        public let caller: RateLimit
+        /// Addresses of a tenant that are counted at once.
+        public let addresses: Int
+        /// Peer addresses that are counted at once.
+        public let callers: Int
+    }
+
+    /// So many in so many seconds.
+    public struct RateLimit: Sendable, Hashable, Codable {
+        /// How many are let through.
+        public let count: Int
+        /// How long a window lasts, in seconds.
+        public let seconds: Int64
+    }
+
+    /// Whether a tenant limits rates.
+    public enum RateLimitMode: String, Sendable, Hashable, Codable, CaseIterable {
+        /// As described.
+        case described
+        /// Not at all, for runs of many sign-ins.
+        case off
+    }
+
     /// A refusal's status and the spelling of its `error`.
     public struct ErrorSpelling: Sendable, Hashable, Codable {
         /// The HTTP status.
@@ -217,6 +251,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let invalidGrant: ErrorSpelling
         /// The grant type is not served.
         public let unsupportedGrantType: ErrorSpelling
+        /// The tenant wants evidence about the calling app and got none it can verify.
+        public let attestationRequired: ErrorSpelling
         /// Too many starts.
         public let rateLimited: ErrorSpelling
         /// The server failed.

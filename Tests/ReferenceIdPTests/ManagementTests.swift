@@ -200,7 +200,7 @@ import Testing
         #expect(try phone.call().summary == "401 invalid_token")
         #expect(try world.manage("GET", "tenants").json["tenants"]?.array?.count == 3)
         let kinds = Set(world.stored.all.map(\.kind))
-        #expect(kinds == [.tenant, .application, .signingKey])
+        #expect(kinds == [.tenant, .application, .signingKey, .codeSecret])
         #expect(try Phone(world).enrol().signIn().call().status == 200)
     }
 

@@ -63,6 +63,19 @@ final class Phone {
         verifier = entropy.token(32)
     }
 
+    /// The same phone at another world, drawing on from the same randomness.
+    init(of phone: Phone, at world: World) {
+        self.world = world
+        tenant = phone.tenant
+        clientID = phone.clientID
+        email = phone.email
+        entropy = phone.entropy
+        dpopKey = phone.dpopKey
+        deviceKey = phone.deviceKey
+        verifier = phone.verifier
+        credentials = phone.credentials
+    }
+
     var issuer: String { "\(world.origin)/\(tenant)" }
     var jkt: String { JWK.p256(dpopKey.publicKey).thumbprint }
     var kid: String { JWK.p256(deviceKey.publicKey).thumbprint }

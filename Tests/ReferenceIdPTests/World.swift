@@ -94,6 +94,7 @@ final class StoredRecords: Sendable {
     struct Full: Error {}
     private let records = Mutex<[String: RecordChange]>([:])
     private let failures = Mutex(0)
+    private let written = Mutex<[[RecordChange]]>([])
 
     func store(_ changes: [RecordChange]) throws {
         let fails = failures.withLock { left in
@@ -101,6 +102,7 @@ final class StoredRecords: Sendable {
             return left >= 0
         }
         if fails { throw Full() }
+        written.withLock { $0.append(changes) }
         records.withLock { records in
             for change in changes {
                 records["\(change.kind.rawValue) \(change.key)"] = change.value == nil ? nil : change
@@ -109,6 +111,9 @@ final class StoredRecords: Sendable {
     }
 
     func failNext(_ count: Int) { failures.withLock { $0 = count } }
+    /// Every transaction since the last ``forgetBatches()``.
+    var batches: [[RecordChange]] { written.withLock { $0 } }
+    func forgetBatches() { written.withLock { $0 = [] } }
     var all: [RecordChange] { records.withLock { Array($0.values) } }
 }
 

@@ -138,6 +138,6 @@ private final class IdPHandler: RequestHandler {
         reply.send(
             idp.handle(
                 request, surface: surface, peerIsLoopback: peer.isLoopback,
-                hostIsLoopback: LoopbackRule.hostIsLoopback(request, from: peer)))
+                hostIsLoopback: LoopbackRule.hostIsLoopback(request, from: peer), peerAddress: peer.address))
     }
 }

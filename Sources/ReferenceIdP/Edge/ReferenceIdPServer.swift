@@ -89,13 +89,17 @@ public final class ReferenceIdPServer: Sendable {
     ///
     /// The two flags are what the listener knows of the connection: the management API is for a loopback
     /// peer that also names a loopback host. The body should have been limited while it was read; over
-    /// the profile's limit it is refused here as well.
+    /// the profile's limit it is refused here as well. `peerAddress` is what the limit of requests counts by; without one
+    /// there is no such limit.
     public func handle(
-        _ request: HTTPRequest, surface: IdPSurface = .identityProvider, peerIsLoopback: Bool, hostIsLoopback: Bool
+        _ request: HTTPRequest, surface: IdPSurface = .identityProvider, peerIsLoopback: Bool, hostIsLoopback: Bool,
+        peerAddress: String? = nil
     ) -> HTTPResponse {
         let intake = SenseCryptIdP.intake(
             request, surface: surface,
-            caller: IdPCaller(peerIsLoopback: peerIsLoopback, hostIsLoopback: hostIsLoopback), settings: settings,
+            caller: IdPCaller(
+                peerIsLoopback: peerIsLoopback, hostIsLoopback: hostIsLoopback, address: peerAddress),
+            settings: settings,
             deviceKey: { tenant, kid in state.withLock { $0.idp.deviceKey(tenant: tenant, kid: kid) } },
             clientKeys: { tenant, id in state.withLock { $0.idp.clientKeys(tenant: tenant, clientID: id) } })
         let reply = state.withLock { state in

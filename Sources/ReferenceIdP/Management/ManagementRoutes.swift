@@ -90,6 +90,10 @@ struct ManagementRoute: Sendable {
         ManagementRoute("DELETE", "tenants/{tenant}/users/{user}/devices/{kid}") { idp, call, turn throws(Refusal) in
             try idp.removeDevice(call, &turn)
         },
+        ManagementRoute("GET", "tenants/{tenant}/doctor") { idp, call, turn throws(Refusal) in
+            try idp.examineTenant(call, turn)
+        },
+        ManagementRoute("GET", "doctor") { idp, call, turn throws(Refusal) in idp.examineAll(turn) },
         ManagementRoute("GET", "clock") { idp, call, turn throws(Refusal) in idp.readClock(turn) },
         ManagementRoute("PUT", "clock") { idp, call, turn throws(Refusal) in try idp.setClock(&call, &turn) },
         ManagementRoute("GET", "findings") { idp, call, turn throws(Refusal) in try idp.listFindings(call) },

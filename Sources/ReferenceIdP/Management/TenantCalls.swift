@@ -86,6 +86,7 @@ extension Policy {
         sessionLifetime = try fields.integer("session_lifetime", in: 1...3600) ?? sessionLifetime
         codeLifetime = try fields.integer("code_lifetime", in: 1...600) ?? codeLifetime
         maxReplacements = try fields.integer("max_replacements", in: 0...mostReplacements) ?? maxReplacements
+        rateLimits = try fields.word("rate_limits") ?? rateLimits
         try fields.end()
     }
 }

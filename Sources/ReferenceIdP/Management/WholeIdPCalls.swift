@@ -77,6 +77,7 @@ extension SenseCryptIdP {
         turn.forget(.clock, [""])
         realms = OrderedTable()
         findings = FindingRing(capacity: findings.capacity)
+        callers = ExpiringTable(capacity: callers.capacity)
         clock = .real
         plantStandardSeed(&turn)
         return .empty(204)
@@ -99,7 +100,8 @@ extension Realm {
             ("applications", applications.count), ("users", users.count), ("devices", devices.count),
             ("tickets", tickets.count), ("signup_codes", signupCodes.count), ("mails", inbox.count),
             ("sessions", sessions.count), ("codes", codes.count), ("grants", grants.count),
-            ("revoked_tokens", revokedTokens.count), ("proofs", proofs.count), ("api_proofs", apiProofs.count),
+            ("counted_addresses", startsByAddress.count), ("revoked_tokens", revokedTokens.count),
+            ("proofs", proofs.count), ("api_proofs", apiProofs.count),
         ]
         return .object(counts.map { ($0.0, .int(Int64($0.1))) })
     }

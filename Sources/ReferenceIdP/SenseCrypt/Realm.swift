@@ -31,14 +31,20 @@ struct Realm: Sendable {
     var apiProofs: ReplayCache
     /// Client assertions seen, at whichever endpoint.
     var assertions: ReplayCache
+    /// Starts of late, by application and address.
+    var startsByAddress: ExpiringTable<String, RateWindow>
+    /// Starts of late.
+    var starts: RateWindow?
     /// How many applications want their ID tokens signed with RSA.
     var applicationsWithRS256 = 0
     /// Authorization codes are drawn from this, so that a code can be said again and yet is stored as a
     /// hash only.
     let codeSecret: [UInt8]
 
-    init(tenant: Tenant, limits: SenseCryptProfile.Limits, codeSecret: [UInt8]) {
+    init(tenant: Tenant, profile: SenseCryptProfile, codeSecret: [UInt8]) {
+        let limits = profile.limits
         self.tenant = tenant
+        startsByAddress = ExpiringTable(capacity: profile.rateLimits.addresses)
         tickets = ExpiringTable(capacity: limits.tickets)
         signupCodes = ExpiringTable(capacity: limits.signupCodes)
         inbox = Inbox(capacity: limits.inbox)

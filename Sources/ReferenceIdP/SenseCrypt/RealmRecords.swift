@@ -6,11 +6,17 @@ extension Realm {
     func key(_ local: String) -> String { "\(tenant.id)/\(local)" }
 
     mutating func save(_ tenant: Tenant, _ turn: inout Turn) {
+        var tenant = tenant
+        if self.tenant.runsOwnApp, !tenant.runsOwnApp { tenant.withdrawals += 1 }
         self.tenant = tenant
         turn.record(.tenant, tenant.id, tenant)
     }
 
     mutating func save(_ application: Application, _ turn: inout Turn) {
+        var application = application
+        if applications[application.clientID]?.allowsFirstParty ?? false, !application.allowsFirstParty {
+            application.withdrawals += 1
+        }
         let wasRS256 = applications[application.clientID]?.idTokenAlgorithm == .rs256
         applications[application.clientID] = application
         applicationsWithRS256 += (application.idTokenAlgorithm == .rs256 ? 1 : 0) - (wasRS256 ? 1 : 0)
@@ -78,13 +84,19 @@ extension Realm {
         applications.keys.map { (.application, key($0)) } + users.keys.map { (.user, key($0)) }
             + devices.keys.map { (.device, key($0)) } + tickets.entries.keys.map { (.ticket, key($0)) }
             + grants.entries.keys.map { (.grant, key($0)) }
-            + revokedTokens.entries.keys.map { (.revokedToken, key($0)) }
+            + revokedTokens.entries.keys.map { (.revokedToken, key($0)) } + keysUnderWay
     }
 }
 
 extension Turn {
+    /// A record that a request writes twice is stored once: the last few changes are looked through.
     mutating func record(_ kind: RecordChange.Kind, _ key: String, _ value: some Recorded) {
-        changes.append(RecordChange(kind: kind, key: key, json: value.recordJSON))
+        let change = RecordChange(kind: kind, key: key, json: value.recordJSON)
+        if let index = changes.suffix(8).lastIndex(where: { $0.kind == kind && $0.key == key }) {
+            changes[index] = change
+        } else {
+            changes.append(change)
+        }
     }
 
     /// An application is stored with resources that do not name the API's port.

@@ -3,7 +3,7 @@ import Encoding
 import Profiles
 
 extension SenseCryptIdP {
-    /// An IdP from the durable records of an earlier one; sessions and codes under way then are gone.
+    /// An IdP from the durable records of an earlier one; sign-ins under way then go on.
     ///
     /// Throws where a record cannot be read or belongs to no tenant: the store is damaged, and going on
     /// would lose what it holds. Records of the edge, the signing keys, are passed over.
@@ -12,12 +12,18 @@ extension SenseCryptIdP {
     ) throws(RestoreError) {
         self.init(settings: settings, seed: .empty, entropy: &entropy)
         var readers: [RecordChange.Kind: [RecordReader]] = [:]
-        for record in records where record.kind != .signingKey {
+        let secrets = Dictionary(
+            records.filter { $0.kind == .codeSecret }.map { ($0.key, $0.value ?? []) }, uniquingKeysWith: { $1 })
+        for record in records where record.kind != .signingKey && record.kind != .codeSecret {
             readers[record.kind, default: []].append(try RecordReader(record))
         }
-        for reader in readers[.tenant] ?? [] { restore(try Tenant(reader), &entropy) }
+        for reader in readers[.tenant] ?? [] {
+            let tenant = try Tenant(reader)
+            restore(tenant, codeSecret: secrets["\(tenant.id)/"] ?? entropy.bytes(32))
+        }
         try restoreSettings(readers)
         try restorePeople(readers)
+        try restoreSignIns(readers)
         for reader in readers[.grant] ?? [] {
             let grant = try Grant(reader)
             try realm(of: reader) { $0.grants.insert(grant, for: grant.id, now: .distantPast) }
@@ -28,9 +34,16 @@ extension SenseCryptIdP {
         }
     }
 
-    private mutating func restore(_ tenant: Tenant, _ entropy: inout EntropyStream) {
-        realms[tenant.id] = Realm(
-            tenant: tenant, limits: settings.profile.limits, codeSecret: entropy.bytes(32))
+    private mutating func restore(_ tenant: Tenant, codeSecret: [UInt8]) {
+        realms[tenant.id] = Realm(tenant: tenant, profile: settings.profile, codeSecret: codeSecret)
+    }
+
+    private mutating func restoreSignIns(_ readers: [RecordChange.Kind: [RecordReader]]) throws(RestoreError) {
+        for kind in [RecordChange.Kind.session, .code, .signupCode, .mail] {
+            for reader in readers[kind] ?? [] {
+                try realm(of: reader) { (realm) throws(RestoreError) in _ = try realm.restore(reader) }
+            }
+        }
     }
 
     private mutating func restoreSettings(_ readers: [RecordChange.Kind: [RecordReader]]) throws(RestoreError) {
@@ -69,9 +82,11 @@ extension SenseCryptIdP {
         }
     }
 
-    private mutating func realm(of reader: RecordReader, _ change: (inout Realm) -> Void) throws(RestoreError) {
+    private mutating func realm(
+        of reader: RecordReader, _ change: (inout Realm) throws(RestoreError) -> Void
+    ) throws(RestoreError) {
         let tenant = String(reader.record.key.prefix { $0 != "/" })
-        guard realms.update(tenant, change) != nil else {
+        guard try realms.update(tenant, change) != nil else {
             throw RestoreError(record: "\(reader.record.kind.rawValue) \(reader.record.key)", member: "no such tenant")
         }
     }
@@ -95,6 +110,7 @@ extension SenseCryptIdP {
             for (hash, value) in realm.tickets.entries { turn.record(.ticket, realm.key(hash), value) }
             for (grantID, value) in realm.grants.entries { turn.record(.grant, realm.key(grantID), value) }
             for (jti, value) in realm.revokedTokens.entries { turn.record(.revokedToken, realm.key(jti), value) }
+            realm.recordSignIns(&turn)
         }
         return turn.changes
     }

@@ -39,7 +39,7 @@ extension SenseCryptIdP {
             id: id, name: name,
             policy: Policy(
                 sessionLifetime: profile.lifetimes.session, codeLifetime: profile.lifetimes.code,
-                maxReplacements: Int64(profile.limits.replacements)))
+                maxReplacements: Int64(profile.limits.replacements), rateLimits: profile.rateLimits.mode))
     }
 
     /// An application with nothing but its defaults: not opted in.
@@ -50,8 +50,9 @@ extension SenseCryptIdP {
 
     /// Puts a tenant up, without users and applications.
     mutating func add(_ tenant: Tenant, _ turn: inout Turn) {
-        var realm = Realm(tenant: tenant, limits: settings.profile.limits, codeSecret: turn.entropy.bytes(32))
+        var realm = Realm(tenant: tenant, profile: settings.profile, codeSecret: turn.entropy.bytes(32))
         realm.save(tenant, &turn)
+        turn.changes.append(realm.codeSecretChange)
         realms[tenant.id] = realm
     }
 }

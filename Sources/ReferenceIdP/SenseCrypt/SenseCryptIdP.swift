@@ -20,6 +20,8 @@ public struct SenseCryptIdP: Sendable {
     public internal(set) var clock = ServerClock.real
     var realms = OrderedTable<String, Realm>()
     var findings: FindingRing
+    /// Requests of late, by peer address.
+    var callers: ExpiringTable<String, RateWindow>
     /// Numbers applications, so that one deleted and made again is another.
     var nextSerial: Int64 = 1
 
@@ -27,6 +29,7 @@ public struct SenseCryptIdP: Sendable {
     public init(settings: IdPSettings, seed: Seed = .standard, entropy: inout EntropyStream) {
         self.settings = settings
         findings = FindingRing(capacity: settings.profile.limits.findings)
+        callers = ExpiringTable(capacity: settings.profile.rateLimits.callers)
         var turn = Turn(now: Instant(milliseconds: 0), settings: settings, entropy: entropy)
         if seed == .standard { plantStandardSeed(&turn) }
         entropy = turn.entropy
@@ -58,23 +61,25 @@ public struct SenseCryptIdP: Sendable {
         var turn = Turn(now: now, settings: settings, entropy: entropy)
         defer { entropy = turn.entropy }
         var reply: PendingReply
-        var found: [Finding] = []
         do {
             reply = try answer(intake, &turn)
         } catch {
-            let finding = Finding(
-                at: now, rule: error.rule, expected: error.expected, actual: error.actual, endpoint: intake.endpoint,
-                tenant: intake.tenant.map { Clipped.text($0) }, clientID: intake.clientID)
-            findings.record(finding)
-            found = [finding]
+            turn.remarks.append(Turn.Remark(rule: error.rule, expected: error.expected, actual: error.actual))
             reply = error.reply(at: intake)
         }
+        let found = turn.remarks.map { remark in
+            Finding(
+                at: now, rule: remark.rule, expected: remark.expected, actual: remark.actual,
+                endpoint: intake.endpoint, tenant: intake.tenant.map { Clipped.text($0) }, clientID: intake.clientID)
+        }
+        for finding in found { findings.record(finding) }
         finish(&reply, intake, now)
         return Outcome(reply: reply, findings: found, changes: turn.changes)
     }
 
     private mutating func answer(_ intake: Intake, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         if case .management(let request) = intake.content { return try manage(request, &turn) }
+        try countRequest(intake, turn)
         if intake.tenant == nil, case .refused(let refusal) = intake.content { throw refusal }
         let reply = try realms.update(intake.tenant ?? "") { (realm: inout Realm) throws(Refusal) -> PendingReply in
             try realm.handle(intake.content, &turn)
@@ -101,7 +106,7 @@ public struct SenseCryptIdP: Sendable {
 public struct Outcome: Sendable {
     /// The answer, whole but for signatures.
     public let reply: PendingReply
-    /// What the refusal was about, when it was one.
+    /// What the refusal was about, when it was one, and what was let through under audit.
     public let findings: [Finding]
     /// Durable records to be stored before the answer goes out, in order.
     public let changes: [RecordChange]

@@ -14,6 +14,15 @@ struct Turn: Sendable {
     var entropy: EntropyStream
     /// Durable records written or removed so far, in order.
     var changes: [RecordChange] = []
+    /// What the person running the IdP should see although nothing was refused.
+    var remarks: [Remark] = []
+
+    /// A finding without time and place.
+    struct Remark: Sendable {
+        let rule: String
+        let expected: String
+        let actual: String
+    }
 
     /// The wire.
     var profile: SenseCryptProfile { settings.profile }

@@ -2,8 +2,8 @@ import Encoding
 
 /// A durable record that a request wrote or removed, for whoever keeps them.
 ///
-/// Sessions, codes, remembered proofs and mails are not durable: none outlives minutes, and a phone that
-/// meets `invalid_session` starts again. Grants are, since a refresh token lives for weeks.
+/// A sign-in under way is durable like everything else, so that a phone whose proof is parked can complete it at an IdP
+/// that was started again. Remembered proofs and the counts of rate limits are not: neither outlives an hour.
 public struct RecordChange: Sendable, Hashable {
     /// What the record is.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -21,6 +21,16 @@ public struct RecordChange: Sendable, Hashable {
         case grant
         /// An access token that was revoked alone. Key: tenant, `/`, `jti`.
         case revokedToken = "revoked_token"
+        /// A sign-in under way. Key: tenant, `/`, H(`auth_session`).
+        case session
+        /// An authorization code, as a hash. Key: tenant, `/`, hash.
+        case code
+        /// A code sent by mail, as a hash. Key: tenant, `/`, address.
+        case signupCode = "signup_code"
+        /// A mail of the inbox. Key: tenant, `/`, its number.
+        case mail
+        /// What a tenant's authorization codes are drawn from; the value is secret. Key: tenant, `/`.
+        case codeSecret = "code_secret"
         /// The server's clock. Key: empty.
         case clock
         /// A signing key of the edge; the value is secret. Key: algorithm.

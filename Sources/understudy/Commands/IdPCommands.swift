@@ -19,6 +19,7 @@ enum IdPCommands {
             options: [issuer, .one("email", "E", help: "only those to this address")], action: inbox),
         CommandSpec(
             "idp findings", "show what an IdP refused, and the rule behind it", options: [issuer], action: findings),
+        IdPDoctor.spec,
         CommandSpec(
             "idp clock", "show or set an IdP's clock",
             arguments: [

@@ -13,6 +13,8 @@ struct StartRequest: Sendable {
     let codeChallenge: String
     /// RFC 9449 section 10: must name the proof's key where it is given.
     let dpopJKT: String?
+    /// Evidence about the calling app, where it sent any.
+    let attestation: String?
     let proof: ProofInput
 }
 
@@ -63,6 +65,7 @@ enum ChallengeIntake {
             nonce: try form.required("nonce", limit: 256),
             codeChallenge: try codeChallenge(form, reading),
             dpopJKT: try form.optional("dpop_jkt"),
+            attestation: try form.optional("attestation", limit: reading.limits.jwsBytes),
             proof: reading.context.proof(origin: reading.settings.origin))
     }
 

@@ -16,6 +16,8 @@ public struct Intake: Sendable {
     var clientID: String?
     /// Whose `DPoP-Nonce` the answer carries, because the request came with a proof.
     var nonceFrom: NonceIssuer?
+    /// The peer's address, where requests of it are counted.
+    var callerAddress: String?
     /// What is asked.
     let content: Content
 
@@ -66,11 +68,14 @@ public struct IdPCaller: Sendable, Hashable {
     public let peerIsLoopback: Bool
     /// Whether the `Host` field names a loopback host; a page in a browser can reach us by another name.
     public let hostIsLoopback: Bool
+    /// The peer's address, for the rate limit that all endpoints share; nil is never limited.
+    public let address: String?
 
     /// Makes a caller.
-    public init(peerIsLoopback: Bool, hostIsLoopback: Bool) {
+    public init(peerIsLoopback: Bool, hostIsLoopback: Bool, address: String? = nil) {
         self.peerIsLoopback = peerIsLoopback
         self.hostIsLoopback = hostIsLoopback
+        self.address = address
     }
 
     /// Whether the caller may manage the IdP.

@@ -29,6 +29,7 @@ extension SenseCryptIdP {
         case .identityProvider:
             var intake = Router(context: context).identityProvider(caller: caller)
             if carriesProof { intake.nonceFrom = .identityProvider }
+            intake.callerAddress = caller.address
             return intake
         case .resourceAPI:
             var intake = Router(context: context).resourceAPI()

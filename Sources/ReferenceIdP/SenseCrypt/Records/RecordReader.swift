@@ -40,6 +40,9 @@ struct RecordReader {
     func bool(_ name: String) throws(RestoreError) -> Bool { try need(name, object[name]?.bool) }
     func instant(_ name: String) throws(RestoreError) -> Instant { Instant(milliseconds: try integer(name)) }
 
+    /// A number that records of an earlier build do not have; 0 there.
+    func count(_ name: String) throws(RestoreError) -> Int64 { has(name) ? try integer(name) : 0 }
+
     func texts(_ name: String) throws(RestoreError) -> [String] {
         let array = try need(name, object[name]?.array)
         return array.compactMap(\.string)
@@ -60,6 +63,18 @@ struct RecordReader {
 
     /// Whether a member is there and not null.
     func has(_ name: String) -> Bool { object[name].map { $0 != .null } ?? false }
+
+    /// A text that may be null or missing.
+    func optionalText(_ name: String) throws(RestoreError) -> String? { has(name) ? try text(name) : nil }
+
+    /// The readers of an array of objects.
+    func objects(_ name: String) throws(RestoreError) -> [RecordReader] {
+        var readers: [RecordReader] = []
+        for element in try need(name, object[name]?.array) {
+            readers.append(RecordReader(record, try need(name, element.object)))
+        }
+        return readers
+    }
 
     /// The reader of a member that is an object itself.
     func nested(_ name: String) throws(RestoreError) -> RecordReader {

@@ -41,6 +41,8 @@ struct Session: Expiring, Hashable {
     /// The counted mismatches, in order: `jti` of the report and its `n`.
     var mismatches: [Mismatch] = []
     var progress = Progress.open
+    /// What allowed the session; where the realm's is another by now, the session is over.
+    var permit = FirstPartyPermit()
 
     /// One counted report of a face that did not match.
     struct Mismatch: Sendable, Hashable {
@@ -94,4 +96,6 @@ struct AuthorizationCode: Expiring, Hashable {
     let expiresAt: Instant
     let forgottenAt: Instant
     var progress = Progress.fresh
+    /// What allowed its session.
+    var permit = FirstPartyPermit()
 }

@@ -1,5 +1,6 @@
 import Encoding
 import JOSE
+import Profiles
 
 extension Tenant: Recorded {
     var recordJSON: JSON {
@@ -8,6 +9,7 @@ extension Tenant: Recorded {
             ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
             ("attestation_mode", .string(attestationMode.rawValue)),
             ("pki", pki.json), ("policy", policy.json),
+            ("withdrawals", .int(withdrawals)),
         ])
     }
 
@@ -26,7 +28,9 @@ extension Tenant: Recorded {
                 nonceOnStart: try policy.bool("nonce_on_start"), nonceAtResource: try policy.bool("nonce_at_resource"),
                 sessionLifetime: try policy.integer("session_lifetime"),
                 codeLifetime: try policy.integer("code_lifetime"),
-                maxReplacements: try policy.integer("max_replacements")))
+                maxReplacements: try policy.integer("max_replacements"),
+                rateLimits: policy.has("rate_limits") ? try policy.word("rate_limits") : .described),
+            withdrawals: try reader.count("withdrawals"))
     }
 }
 
@@ -36,7 +40,7 @@ extension Policy {
         .object([
             ("nonce_on_start", .bool(nonceOnStart)), ("nonce_at_resource", .bool(nonceAtResource)),
             ("session_lifetime", .int(sessionLifetime)), ("code_lifetime", .int(codeLifetime)),
-            ("max_replacements", .int(maxReplacements)),
+            ("max_replacements", .int(maxReplacements)), ("rate_limits", .string(rateLimits.rawValue)),
         ])
     }
 }
@@ -45,6 +49,7 @@ extension Application: Recorded {
     var recordJSON: JSON {
         var object = publicJSON
         object["serial"] = .int(serial)
+        object["withdrawals"] = .int(withdrawals)
         return .object(object)
     }
 
@@ -77,7 +82,8 @@ extension Application: Recorded {
             accessTokenLifetime: reader.has("access_token_lifetime")
                 ? try reader.integer("access_token_lifetime") : nil,
             idTokenAlgorithm: try reader.word("id_token_signed_response_alg"),
-            rotatesRefreshTokens: try reader.bool("refresh_token_rotation"))
+            rotatesRefreshTokens: try reader.bool("refresh_token_rotation"),
+            withdrawals: try reader.count("withdrawals"))
     }
 }
 

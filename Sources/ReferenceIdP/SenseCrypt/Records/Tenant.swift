@@ -1,5 +1,6 @@
 import Encoding
 import JOSE
+import Profiles
 
 /// A tenant's settings: its switches, its policy, what it offers of Face PKI.
 struct Tenant: Sendable, Hashable {
@@ -26,6 +27,8 @@ struct Tenant: Sendable, Hashable {
     var attestationMode = AttestationMode.off
     var pki = FacePKIOffer()
     var policy: Policy
+    /// How often the tenant stopped running its own app, see ``FirstPartyPermit``.
+    var withdrawals: Int64 = 0
 }
 
 /// What the answer to a face-token fetch says about Face PKI.
@@ -54,6 +57,8 @@ struct Policy: Sendable, Hashable {
     var sessionLifetime: Int64
     var codeLifetime: Int64
     var maxReplacements: Int64
+    /// Whether starts and requests are limited in number.
+    var rateLimits = SenseCryptProfile.RateLimitMode.described
 }
 
 /// An application of a tenant: a public client, or a confidential one with keys.
@@ -83,6 +88,8 @@ struct Application: Sendable, Hashable {
     ///
     /// A spent one that comes back revokes its family.
     var rotatesRefreshTokens = true
+    /// How often the application's switches stopped holding, see ``FirstPartyPermit``.
+    var withdrawals: Int64 = 0
 }
 
 /// How a client proves who it is: `token_endpoint_auth_method`.

@@ -8,7 +8,7 @@ extension Realm {
     mutating func fetchFaceToken(_ ceremony: CeremonyJWS, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         let fitting = try fitting(ceremony, turn)
         try live(fitting.session, turn)
-        bind(fitting)
+        bind(fitting, &turn)
         let token = fitting.device.faceToken
         let left = turn.profile.limits.mismatches - fitting.session.mismatchCount
         return .json(
@@ -38,10 +38,11 @@ extension Realm {
                 turn.errors.invalidRequest, rule: "attempt.n", expected: "n above \(session.mismatchCount)",
                 actual: "n \(ceremony.number) in a new report", detail: "this mismatch was reported before")
         }
-        bind(fitting)
-        sessions[session.key]?.mismatches.append(Session.Mismatch(jti: ceremony.jti, number: ceremony.number))
-        if ceremony.number >= turn.profile.limits.mismatches {
-            sessions[session.key]?.progress = .dead("out of mismatches")
+        bind(fitting, &turn)
+        let last = turn.profile.limits.mismatches
+        update(session: session.key, &turn) { session in
+            session.mismatches.append(Session.Mismatch(jti: ceremony.jti, number: ceremony.number))
+            if ceremony.number >= last { session.progress = .dead("out of mismatches") }
         }
         return attemptsLeft(after: ceremony.number, turn)
     }
@@ -52,11 +53,11 @@ extension Realm {
     mutating func abort(_ ceremony: CeremonyJWS, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         let fitting = try fitting(ceremony, turn)
         let session = fitting.session
-        if let end = session.end(at: turn.now) {
+        if let end = end(of: session, at: turn.now) {
             throw Refusal(turn.errors.invalidSession, rule: "session.live", expected: "a live session", actual: end)
         }
-        if case .completed(let completion) = session.progress { withdraw(codeHash: completion.codeHash) }
-        sessions[session.key]?.progress = .dead("aborted")
+        if case .completed(let completion) = session.progress { withdraw(codeHash: completion.codeHash, &turn) }
+        update(session: session.key, &turn) { $0.progress = .dead("aborted") }
         return .empty(204)
     }
 

@@ -27,7 +27,7 @@ extension Realm {
 
     /// A session past its lifetime, dead, aborted or completed takes no more ceremony requests.
     func live(_ session: Session, _ turn: Turn) throws(Refusal) {
-        var end = session.end(at: turn.now)
+        var end = end(of: session, at: turn.now)
         if case .completed = session.progress { end = end ?? "completed" }
         guard let end else { return }
         throw Refusal(turn.errors.invalidSession, rule: "session.live", expected: "a live session", actual: end)
@@ -86,9 +86,11 @@ extension Realm {
     }
 
     /// Binds a session to the device that served it first, and to its user.
-    mutating func bind(_ fitting: FittingCeremony) {
-        sessions[fitting.session.key]?.deviceKey = fitting.device.kid
-        sessions[fitting.session.key]?.subject = .user(fitting.user.id)
+    mutating func bind(_ fitting: FittingCeremony, _ turn: inout Turn) {
+        update(session: fitting.session.key, &turn) { session in
+            session.deviceKey = fitting.device.kid
+            session.subject = .user(fitting.user.id)
+        }
     }
 }
 

@@ -48,6 +48,11 @@ extension Realm {
             throw invalidGrant(
                 turn, "code.live", expected: "the newest code of a live session", actual: "a withdrawn one")
         }
+        guard stillHolds(code.permit, for: code.clientID) else {
+            throw invalidGrant(
+                turn, "code.permit", expected: "a code of a session that is allowed",
+                actual: "one from before the feature was withdrawn")
+        }
         guard turn.now < code.expiresAt else {
             let late = turn.now.seconds(since: code.expiresAt)
             throw invalidGrant(turn, "code.lifetime", expected: "a code in time", actual: "\(late) s too late")
@@ -97,8 +102,9 @@ extension Realm {
             refreshToken = token
         }
         grant.accessEndsAt = turn.now.adding(seconds: accessTokenLifetime(application, turn))
-        codes[request.codeHash]?.progress = .redeemed(grantID: grant.id)
-        rememberGrant(grant.id, of: code, request.codeHash)
+        let grantID = grant.id
+        update(code: request.codeHash, &turn) { $0.progress = .redeemed(grantID: grantID) }
+        rememberGrant(grantID, of: code, request.codeHash, &turn)
         save(grant, &turn)
         return tokenReply(
             TokenIssue(
@@ -107,12 +113,14 @@ extension Realm {
     }
 
     /// So that a replacement code can revoke what this one issued.
-    private mutating func rememberGrant(_ grantID: String, of code: AuthorizationCode, _ codeHash: String) {
+    private mutating func rememberGrant(
+        _ grantID: String, of code: AuthorizationCode, _ codeHash: String, _ turn: inout Turn
+    ) {
         guard case .completed(var completion)? = sessions[code.sessionKey]?.progress,
             completion.codeHash == codeHash
         else { return }
         completion.grantID = grantID
-        sessions[code.sessionKey]?.progress = .completed(completion)
+        update(session: code.sessionKey, &turn) { $0.progress = .completed(completion) }
     }
 
     /// The refusal of a code or a refresh token.

@@ -38,13 +38,13 @@ extension Realm {
             ("completion.session", "a session of this tenant", session == nil),
             ("completion.client", "the client that opened the session", session?.clientID != request.client.id),
             ("completion.dpop_key", "the DPoP key that opened the session", session?.jkt != proof.jkt),
-            ("session.live", "a live session", session?.end(at: turn.now) != nil),
+            ("session.live", "a live session", session.flatMap { end(of: $0, at: turn.now) } != nil),
         ]
         guard let fault = faults.first(where: \.broken) else {
             guard let session else { preconditionFailure("no fault, and yet no session") }
             return session
         }
-        let actual = session.flatMap { $0.end(at: turn.now) } ?? "another or none"
+        let actual = session.flatMap { end(of: $0, at: turn.now) } ?? "another or none"
         throw Refusal(turn.errors.invalidSession, rule: fault.rule, expected: fault.expected, actual: actual)
     }
 
@@ -126,7 +126,7 @@ extension Realm {
         save(device, &turn)
         let completion = Completion(
             proofHash: request.ceremony.proofHash, codeHash: "", replacements: 0, authTime: turn.now)
-        return giveCode(session, device.userID, completion, turn)
+        return giveCode(session, device.userID, completion, &turn)
     }
 
     /// The code again while it is good; else a replacement, and nothing left of what the old one issued.
@@ -141,17 +141,17 @@ extension Realm {
                 turn.errors.invalidSession, rule: "completion.replacements",
                 expected: "at most \(tenant.policy.maxReplacements) replacement codes", actual: "one more")
         }
-        withdraw(codeHash: completion.codeHash)
+        withdraw(codeHash: completion.codeHash, &turn)
         if let grantID = completion.grantID { revoke(grantID: grantID, &turn) }
         var completion = completion
         completion.replacements += 1
         completion.grantID = nil
         guard case .user(let userID) = session.subject else { preconditionFailure("completed, and yet nobody's") }
-        return giveCode(session, userID, completion, turn)
+        return giveCode(session, userID, completion, &turn)
     }
 
     private mutating func giveCode(
-        _ session: Session, _ userID: String, _ completion: Completion, _ turn: Turn
+        _ session: Session, _ userID: String, _ completion: Completion, _ turn: inout Turn
     ) -> PendingReply {
         let text = codeText(session, number: completion.replacements)
         var completion = completion
@@ -161,9 +161,10 @@ extension Realm {
             sessionKey: session.key, userID: userID, clientID: session.clientID, jkt: session.jkt,
             codeChallenge: session.codeChallenge, scope: session.scope, resource: session.resource,
             nonce: session.nonce, authTime: completion.authTime, expiresAt: expiresAt,
-            forgottenAt: expiresAt.adding(seconds: turn.profile.lifetimes.linger))
-        codes.insert(code, for: completion.codeHash, now: turn.now)
-        sessions[session.key]?.progress = .completed(completion)
+            forgottenAt: expiresAt.adding(seconds: turn.profile.lifetimes.linger),
+            permit: session.permit)
+        save(code, hash: completion.codeHash, &turn)
+        update(session: session.key, &turn) { $0.progress = .completed(completion) }
         return codeReply(text)
     }
 
@@ -177,8 +178,8 @@ extension Realm {
     private func codeReply(_ code: String) -> PendingReply { .json(200, ["authorization_code": .string(code)]) }
 
     /// Ends a code that was not redeemed.
-    mutating func withdraw(codeHash: String) {
+    mutating func withdraw(codeHash: String, _ turn: inout Turn) {
         guard codes[codeHash]?.progress == .fresh else { return }
-        codes[codeHash]?.progress = .withdrawn
+        update(code: codeHash, &turn) { $0.progress = .withdrawn }
     }
 }

@@ -12,14 +12,14 @@ extension Realm {
         let code = turn.identifier()
         if usersByAddress[address] == nil {
             let expiresAt = turn.now.adding(seconds: turn.profile.lifetimes.signupCode)
-            signupCodes.insert(
-                SignupCode(email: request.email, codeHash: storedHash(code), expiresAt: expiresAt), for: address,
-                now: turn.now)
-            inbox.deliver(
-                Mail(at: turn.now, address: request.email, subject: "Your sign-up code for \(tenant.name)", code: code))
+            save(
+                SignupCode(email: request.email, codeHash: storedHash(code), expiresAt: expiresAt), address: address,
+                &turn)
+            let subject = "Your sign-up code for \(tenant.name)"
+            deliver(Mail(at: turn.now, address: request.email, subject: subject, code: code), &turn)
         } else {
-            inbox.deliver(
-                Mail(at: turn.now, address: request.email, subject: "You have an account at \(tenant.name)", code: nil))
+            let subject = "You have an account at \(tenant.name)"
+            deliver(Mail(at: turn.now, address: request.email, subject: subject, code: nil), &turn)
         }
         return .json(202, [:])
     }
@@ -36,6 +36,7 @@ extension Realm {
     /// The right is used up only by a registration that succeeds.
     mutating func enrol(_ request: EnrolmentRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         try time(of: request, turn)
+        try attested("an enrolment", evidence: nil, &turn)
         switch request.right {
         case .ticket(let hash): return try enrol(request, ticketHash: hash, &turn)
         case .mailCode(let address, let hash): return try enrol(request, address: address, codeHash: hash, &turn)
@@ -74,7 +75,7 @@ extension Realm {
             usersByAddress[address] == nil
         else { throw refusedRight("enroll.code", expected: "an unused code of the address, in time", turn) }
         try keyIsFree(request.kid, for: nil, turn)
-        signupCodes.remove(address)
+        removeSignupCode(address, &turn)
         let user = User(id: turn.entropy.uuid(), email: code.email, createdAt: turn.now)
         return addDevice(request, to: user, imported: nil, &turn)
     }

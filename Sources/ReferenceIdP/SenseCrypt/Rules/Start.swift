@@ -11,8 +11,10 @@ extension Realm {
         try announcedKey(request.dpopJKT, is: proof, turn)
         try scopes(request.scope, grantedTo: application, turn)
         try resource(request.resource, grantedTo: application, turn)
+        try attested("a start", evidence: request.attestation, &turn)
         try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
+        try countStart(of: application, hint: request.loginHint, turn)
         return openSession(request, application, proof, &turn)
     }
 
@@ -50,8 +52,8 @@ extension Realm {
             resource: request.resource, nonce: request.nonce, codeChallenge: request.codeChallenge,
             ceremonyID: turn.identifier(), ceremonyChallenge: turn.secret(), openedAt: turn.now,
             expiresAt: expiresAt, forgottenAt: expiresAt.adding(seconds: turn.profile.lifetimes.linger),
-            subject: subject(ofHint: request.loginHint, application))
-        sessions.insert(session, for: session.key, now: turn.now)
+            subject: subject(ofHint: request.loginHint, application), permit: permit(of: application))
+        save(session, &turn)
         return .json(
             turn.errors.insufficientAuthorization.status,
             .object([
