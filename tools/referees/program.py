@@ -55,6 +55,20 @@ class Understudy:
                                  f"stdout: {done.stdout[-2000:]}\nstderr: {done.stderr[-2000:]}") from None
         return Ran(done.returncode, document)
 
+    def raw(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+        """A command as a person runs it: bytes in, bytes out."""
+        return subprocess.run(self._plain(arguments), input=stdin, capture_output=True, timeout=COMMAND_SECONDS,
+                              check=False, env=ENVIRONMENT)
+
+    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
+        """A command that goes on while the test does something else."""
+        return subprocess.Popen(self._plain(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, env=ENVIRONMENT)
+
+    def _plain(self, arguments: tuple[str, ...]) -> list[str]:
+        where = ("--control", self.control) if self.control else ("--state", str(self.state))
+        return [str(self.binary), *arguments, *where]
+
     @contextmanager
     def serve(self, *more: str) -> Iterator[dict[str, Any]]:
         """The daemon with the reference provider, on free ports; gives its ready file's content."""
