@@ -24,6 +24,16 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
     public let errors: Errors
     /// The rules of a refused save.
     public let saveRules: SaveRules
+    /// What Face PKI is made of.
+    public let facePki: FacePKI
+
+    /// What Face PKI is made of.
+    public struct FacePKI: Sendable, Hashable, Codable {
+        /// The key classes of a tenant that turns it on and says nothing else.
+        public let classes: [String]
+        /// What is signed of a 64-byte hash: `leftmost` (its first 32 bytes) or `sha256` (the hash of all 64).
+        public let longOperand: String
+    }
 
     /// Suffixes of the issuer, except ``management`` (of the IdP's origin) and ``oauthMetadata`` (between
     /// the origin and the issuer's path).

@@ -18,6 +18,8 @@ public enum CryptoError: Error, Sendable, Hashable {
     case pointEncoding
     /// A point whose coordinates are not a point of P-256.
     case pointNotOnCurve
+    /// Too little key material to derive a key pair from, in bytes. Give 32 or more.
+    case keyMaterialLength(Int)
     /// A digest of the wrong length for the algorithm.
     case digestLength(Int)
     /// An ECDSA signature that is not exactly 64 bytes of r and s.
@@ -46,6 +48,7 @@ public enum CryptoError: Error, Sendable, Hashable {
         case .scalarRange: "crypto.p256.scalar_range"
         case .pointEncoding: "crypto.p256.point_encoding"
         case .pointNotOnCurve: "crypto.p256.not_on_curve"
+        case .keyMaterialLength: "crypto.dhkem.key_material"
         case .digestLength: "crypto.digest.length"
         case .signatureLength: "crypto.signature.length"
         case .der: "crypto.der"
@@ -70,6 +73,7 @@ extension CryptoError: CustomStringConvertible {
         case .scalarRange: "a P-256 private scalar must be at least 1 and below the group order"
         case .pointEncoding: "a P-256 public key must be 04 followed by two coordinates of 32 bytes"
         case .pointNotOnCurve: "the coordinates are not a point of P-256"
+        case .keyMaterialLength(let count): "a key pair is derived from 32 bytes or more, not \(count)"
         case .digestLength(let count): "the digest must be 32 bytes long, not \(count)"
         case .signatureLength(let count): "an ES256 signature must be 64 bytes long, not \(count)"
         case .der: "the bytes are not the DER encoding of what was asked for"

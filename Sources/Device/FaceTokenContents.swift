@@ -10,7 +10,7 @@ public struct FaceTokenContents: Codable, Sendable, Hashable {
     public let templateID: [UInt8]
     /// When the face was enrolled, on the device's clock.
     public let createdAt: Instant
-    /// Seeds of Face PKI keys by the name of their class; empty in a tenant without Face PKI.
+    /// Seeds of Face PKI keys by the name of their class, 32 bytes or more each; empty until a tenant with Face PKI.
     public var seeds: [String: [UInt8]]
 
     /// Takes the parts of a template whose name has `templateIDLength` bytes.

@@ -14,7 +14,7 @@ public enum FaceTokenError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooLong(byteCount: Int)
     /// The bytes changed since they were sealed.
     case corrupted
-    /// A token of another issuer or device key.
+    /// A token of another issuer.
     case otherBinding
     /// A token of another generation than the one that was to be opened.
     case otherGeneration(expected: UInt32, found: UInt32)
@@ -53,7 +53,7 @@ public enum FaceTokenError: Error, Sendable, Hashable, CustomStringConvertible {
             "the face token has \(count) bytes; the shortest has \(FaceToken.shortest)"
         case .tooLong(let count): "the face token has \(count) bytes; the longest has \(FaceToken.longest)"
         case .corrupted: "the face token's bytes changed since it was sealed"
-        case .otherBinding: "the face token was sealed for another issuer or device key"
+        case .otherBinding: "the face token was sealed for another issuer"
         case .otherGeneration(let expected, let found):
             "the face token is of generation \(found), and generation \(expected) was to be opened"
         case .unreadableContents: "the face token opened, and its contents do not read"

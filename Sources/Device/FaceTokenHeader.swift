@@ -1,26 +1,22 @@
 import Crypto
 
-/// What a sealed face token belongs to: opened for another issuer or device key, it is refused.
+/// What a sealed face token belongs to: opened for another issuer, it is refused.
+///
+/// It does not name a device key: a token may be shared by the devices of a user or imported by an administrator, and
+/// then each of them opens it with the same face.
 public struct FaceTokenBinding: Sendable, Hashable {
     /// The issuer.
     public var issuer: String
-    /// RFC 7638 thumbprint of the device key.
-    public var kid: String
 
     /// Makes a binding.
-    public init(issuer: String, kid: String) {
-        self.issuer = issuer
-        self.kid = kid
-    }
+    public init(issuer: String) { self.issuer = issuer }
 
-    /// Both names, each after its length, so that no two bindings have the same bytes.
+    /// The issuer after its length.
     var bytes: [UInt8] {
-        [issuer, kid].flatMap { name in
-            withUnsafeBytes(of: UInt32(name.utf8.count).bigEndian) { [UInt8]($0) } + [UInt8](name.utf8)
-        }
+        withUnsafeBytes(of: UInt32(issuer.utf8.count).bigEndian) { [UInt8]($0) } + [UInt8](issuer.utf8)
     }
 
-    /// A short name of the binding that shows neither issuer nor key.
+    /// A short name of the binding that does not show the issuer.
     var fingerprint: [UInt8] { [UInt8](SHA256.hash(bytes).prefix(FaceTokenHeader.fingerprintLength)) }
 }
 

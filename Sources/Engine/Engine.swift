@@ -87,17 +87,16 @@ public final class Engine: Sendable {
 
 /// Devices.
 extension Engine {
-    /// Makes a device with a face and an install key of its own.
+    /// Makes a device with an install key of its own, and a face of its own or that of another device's holder.
     ///
-    /// Throws `.deviceExists`, or `.storage`.
+    /// Throws `.deviceExists`, `.invalid` where there is no device whose face to take, or `.storage`.
     public func createDevice(
-        _ id: DeviceID, platform: Platform = .ios, clock: DeviceClock = .real, camera: Camera = Camera()
+        _ id: DeviceID, platform: Platform = .ios, clock: DeviceClock = .real, camera: Camera = Camera(),
+        faceOf other: DeviceID? = nil
     ) throws(EngineError) -> VirtualDevice {
         let moment = world.clock.now()
         let handle = KeyHandle(rawValue: "dpop-" + world.entropy.token(9))
-        guard let face = Face(secret: world.entropy.bytes(Face.secretLength)) else {
-            preconditionFailure("entropy gives as many bytes as it is asked for")
-        }
+        let face = try other.map { (other) throws(EngineError) in try self.face(of: other) } ?? newFace()
         let key = try storing { () throws(CryptoError) in try P256.PrivateKey.generate(world.entropy) }
         let stored = StoredKey(handle: handle, purpose: .dpop, scalar: try scalar(of: key), createdAt: moment)
         let device = VirtualDevice(
@@ -113,6 +112,21 @@ extension Engine {
         }
         guard created else { throw .deviceExists(id.rawValue) }
         return device
+    }
+
+    private func newFace() -> Face {
+        guard let face = Face(secret: world.entropy.bytes(Face.secretLength)) else {
+            preconditionFailure("entropy gives as many bytes as it is asked for")
+        }
+        return face
+    }
+
+    private func face(of other: DeviceID) throws(EngineError) -> Face {
+        let found = try storing { try world.store.read { store in try store.device(other) } }
+        guard let found else {
+            throw .invalid(field: "face_of", rule: "the id of a device there is", value: other.rawValue)
+        }
+        return found.face
     }
 
     /// A device with its enrolments and its session.
@@ -140,6 +154,7 @@ extension Engine {
     public func deleteDevice(_ id: DeviceID) async throws(EngineError) {
         let actor = try actor(id)
         await actor.cancelAll()
+        world.secrets.wipe(of: id)
         try storing { _ = try world.store.write { store in try store.deleteDevice(id) } }
         registry.forget(id)
         world.assertions.forget(id)
@@ -267,6 +282,14 @@ extension Engine {
     /// Shows a waiting camera one outcome.
     public func scan(_ outcome: ScanOutcome, for flow: FlowID) async throws(EngineError) -> FlowView {
         try await actor(driving: flow).scan(outcome, for: flow)
+    }
+
+    /// The shared secret a flow's key operation gave: once, and then nothing of it is left here.
+    ///
+    /// Throws `.noSecret` for a flow that has not signed in with a decapsulation, `.secretTaken` from the second time
+    /// on, and `.secretGone` where the process that held it has ended.
+    public func takeSecret(of flow: FlowID) async throws(EngineError) -> [UInt8] {
+        try await actor(driving: flow).takeSecret(of: flow)
     }
 
     /// Everything that happens from here on, and what is kept of the past after `sequence`.

@@ -20,6 +20,12 @@ public enum EngineError: Error, Sendable, Hashable {
     case notWaiting(flow: String, state: String)
     /// The flow has ended in the state named.
     case alreadyEnded(flow: String, state: String)
+    /// The flow has no shared secret to give: it has not signed in, or ran no decapsulation.
+    case noSecret(flow: String)
+    /// The flow's shared secret was taken before.
+    case secretTaken(flow: String)
+    /// The process that held the flow's shared secret has ended.
+    case secretGone(flow: String)
     /// A host that is not loopback and was not allowed by name.
     case hostNotAllowed(String)
     /// A value breaks a rule.
@@ -44,6 +50,9 @@ public enum EngineError: Error, Sendable, Hashable {
         case .notParked: "not_parked"
         case .notWaiting: "not_waiting"
         case .alreadyEnded: "already_ended"
+        case .noSecret: "no_secret"
+        case .secretTaken: "secret_taken"
+        case .secretGone: "secret_gone"
         case .hostNotAllowed: "host_not_allowed"
         case .invalid: "invalid_field"
         case .unreachable: "unreachable"
@@ -67,6 +76,10 @@ extension EngineError: CustomStringConvertible {
         case .notParked(let id, let state): "flow '\(id)' is \(state), and only a parked flow can be retried"
         case .notWaiting(let id, let state): "flow '\(id)' is \(state), and its camera waits for no scan"
         case .alreadyEnded(let id, let state): "flow '\(id)' has ended already: \(state)"
+        case .noSecret(let id): "flow '\(id)' has no shared secret: it has not signed in with a decapsulation"
+        case .secretTaken(let id): "the shared secret of flow '\(id)' was taken; it is given once"
+        case .secretGone(let id):
+            "the shared secret of flow '\(id)' is gone: it is kept in memory alone, and its process has ended"
         case .hostNotAllowed(let host): "'\(host)' is not loopback; allow it by name with --allow-host \(host)"
         case .invalid(let field, let rule, let value): "\(field): \(rule), not '\(value)'"
         case .unreachable(let url, let why): "no answer from \(url): \(why)"

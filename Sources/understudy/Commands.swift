@@ -4,7 +4,7 @@ enum Commands {
     static let table = CommandTable(
         commands: [DemoCommand.spec, ServeCommand.spec]
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec, ProxyCommand.spec]
-            + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs
+            + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [
                 EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec, ProfileCommand.spec,
                 BenchCommand.spec,

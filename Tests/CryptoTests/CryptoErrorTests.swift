@@ -4,9 +4,8 @@ import Testing
 @Suite struct CryptoErrorTests {
     private let all: [CryptoError] = [
         .keyLength(1), .nonceLength(1), .notAuthentic, .outputLength(1), .scalarLength(1), .scalarRange, .pointEncoding,
-        .pointNotOnCurve, .digestLength(1), .signatureLength(1), .der, .modulusBits(1), .rsaNumbers, .encryptedKey,
-        .keyKind,
-        .openSSL(call: "EVP_x", reason: "why"),
+        .pointNotOnCurve, .keyMaterialLength(1), .digestLength(1), .signatureLength(1), .der, .modulusBits(1),
+        .rsaNumbers, .encryptedKey, .keyKind, .openSSL(call: "EVP_x", reason: "why"),
     ]
 
     @Test func `every error has a dotted code of its own and a text`() {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct `Face token` {
     let entropy = Entropy(seed: [UInt8]("face token tests".utf8))
-    let binding = FaceTokenBinding(issuer: "https://idp.example/acme", kid: "kid-1")
+    let binding = FaceTokenBinding(issuer: "https://idp.example/acme")
 
     private func enrolled() -> (face: Face, contents: FaceTokenContents) {
         var contents = FaceTokenContents.drawn(from: entropy, at: Instant(seconds: 1_790_000_000))
@@ -112,15 +112,11 @@ import Testing
         }
     }
 
-    @Test func `a token of another issuer or key is refused before the face is tried`() throws {
+    @Test func `a token of another issuer is refused before the face is tried`() throws {
         let (face, contents) = enrolled()
         let token = try sealed(contents, face)
-        let others = [
-            FaceTokenBinding(issuer: "https://idp.example/globex", kid: "kid-1"),
-            FaceTokenBinding(issuer: "https://idp.example/acme", kid: "kid-2"),
-            FaceTokenBinding(issuer: "https://idp.example/acmek", kid: "id-1"),
-            FaceTokenBinding(issuer: "", kid: ""),
-        ]
+        let others = ["https://idp.example/globex", "https://idp.example/acme/", "https://idp.example/acm", ""]
+            .map { FaceTokenBinding(issuer: $0) }
         for other in others {
             #expect(throws: FaceTokenError.otherBinding) {
                 try FaceToken.open(token, face: face, binding: other)

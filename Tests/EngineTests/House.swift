@@ -57,21 +57,27 @@ struct House: Sendable {
 
     /// A device with an enrolled user.
     func phone(_ name: String = "ada") async throws -> DeviceID {
-        let id = try #require(DeviceID(rawValue: name))
-        _ = try engine.createDevice(id)
         let user = try manage("POST", "/tenants/acme/users", ["email": .string("\(name)@acme.test"), "ticket": true])
-        _ = try await engine.enrol(.ticket(try #require(user["ticket"]?.string)), issuer: issuer, device: id)
+        return try await phone(name, ticket: try #require(user["ticket"]?.string))
+    }
+
+    /// A device enrolled with a ticket, held by the same person as another where one is named.
+    func phone(_ name: String, ticket: String, faceOf other: DeviceID? = nil) async throws -> DeviceID {
+        let id = try #require(DeviceID(rawValue: name))
+        _ = try engine.createDevice(id, faceOf: other)
+        _ = try await engine.enrol(.ticket(ticket), issuer: issuer, device: id)
         return id
     }
 
     /// Starts a sign-in and waits until it ends, parks, or waits for a scan.
     func signIn(
         _ phone: DeviceID, scans: [ScanOutcome] = [], faults: [String] = [], hint: String? = nil,
-        scopes: [String] = ["openid", "email", "offline_access"], resource: String? = nil, issuer: String? = nil
+        scopes: [String] = ["openid", "email", "offline_access"], resource: String? = nil, issuer: String? = nil,
+        client: String = "app_demo", pki: SignInPKIRequest? = nil
     ) async throws -> FlowView {
         let config = SignInConfig(
-            issuer: issuer ?? self.issuer, clientID: "app_demo", resource: resource ?? api, scopes: scopes,
-            loginHint: hint, allowPlainHTTPOnLoopback: true)
+            issuer: issuer ?? self.issuer, clientID: client, resource: resource ?? api, scopes: scopes,
+            loginHint: hint, allowPlainHTTPOnLoopback: true, pki: pki)
         let order = SignInOrder(config: config, scans: scans, faults: try faults.map(PlannedFault.init(text:)))
         return try await rest(of: try await engine.startSignIn(order, device: phone))
     }
@@ -138,6 +144,15 @@ struct TemporaryFolder: ~Copyable {
     init() throws {
         path = NSTemporaryDirectory() + "understudy-test-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    /// The files in it that hold these bytes as they are, in base64url, or in hexadecimal.
+    func files(holding secret: [UInt8]) throws -> [String] {
+        let forms = [secret, Array(Base64URL.encode(secret).utf8), Array(Hex.encode(secret).utf8)].map { Data($0) }
+        return try FileManager.default.contentsOfDirectory(atPath: path).filter { name in
+            guard let bytes = FileManager.default.contents(atPath: path + "/" + name) else { return false }
+            return forms.contains { bytes.range(of: $0) != nil }
+        }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -16,11 +16,12 @@ import Testing
     }
 
     @Test(arguments: [
-        "signCeremony(face-token)", "call(faceToken)", "capture", "openFaceToken", "rotateFaceToken",
+        "signCeremony(face-token)", "call(faceToken)", "capture", "openFaceToken", "runPKI(sign)",
+        "rotateFaceToken",
         "signCeremony(complete)", "call(completion)",
     ])
     func `a cancel with a session aborts it, and late answers change nothing`(name: String) throws {
-        var script = Script()
+        var script = Script(config: name == "runPKI(sign)" ? Phone.shared.signingConfig : Phone.shared.config)
         try script.advance(to: name)
         let late = try #require(script.last.last)
         #expect(try script.send(.cancel) == ["signCeremony(abort)"])

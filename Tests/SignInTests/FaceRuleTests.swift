@@ -185,8 +185,8 @@ import Testing
     }
 
     @Test func `a face token that no face can open is the server's failure and costs no attempt`() throws {
-        for name in ["openFaceToken", "rotateFaceToken"] {
-            var script = Script()
+        for name in ["openFaceToken", "runPKI(sign)", "rotateFaceToken"] {
+            var script = Script(config: name == "runPKI(sign)" ? Phone.shared.signingConfig : Phone.shared.config)
             try script.advance(to: name)
             #expect(
                 try script.send(.faceTokenUnusable(script.awaited(), rule: "its bytes changed"))

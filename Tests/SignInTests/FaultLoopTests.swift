@@ -22,6 +22,8 @@ struct Route: Sendable {
     var failedTokens = 0
     /// The effect at which the app cancels, by name.
     var cancelAt: String?
+    /// Whether a key operation is asked for.
+    var operates = false
     /// Whether the tokens cannot be trusted.
     var badTokens = false
 }
@@ -34,13 +36,15 @@ struct Route: Sendable {
         Route(name: "parked", failedCompletions: 1), Route(name: "parked twice", failedCompletions: 2),
         Route(name: "tokens late", failedTokens: 2), Route(name: "tokens parked", failedTokens: 3),
         Route(name: "bad tokens", badTokens: true), Route(name: "cancelled", cancelAt: "call(token)"),
+        Route(name: "with a key operation", operates: true),
+        Route(name: "with a key operation, parked", failedCompletions: 1, operates: true),
         Route(name: "cancelled at the camera", captures: [.closed]),
     ]
 
     /// Runs a route with a fault at the effect of this number; nil when the route has fewer effects.
     private func run(_ route: Route, _ fault: Fault, at number: Int) throws -> Script? {
         var route = route
-        var script = Script()
+        var script = Script(config: route.operates ? Phone.shared.signingConfig : Phone.shared.config)
         var referee = Referee()
         var before = script.flow
         try script.start()
@@ -148,9 +152,23 @@ struct Route: Sendable {
         #expect(parked.calls(.completion)[0].body == parked.calls(.completion)[1].body)
     }
 
+    @Test func `a loss or kill anywhere on the way of a key operation still signs in with its result`() throws {
+        for route in Self.routes where route.operates {
+            for fault in [Fault.lost, .killed] {
+                var number = 1
+                while let script = try run(route, fault, at: number) {
+                    guard case .signedIn(let summary) = script.state else { throw Unexpected.state(script.state.name) }
+                    #expect(summary.pki?.output == Phone.shared.output, "\(fault) at \(number)")
+                    number += 1
+                }
+                #expect(number >= 13)
+            }
+        }
+    }
+
     @Test func `a face that was being looked at when the process died is asked for again at no cost`() throws {
-        for name in ["openFaceToken", "rotateFaceToken"] {
-            var script = Script()
+        for name in ["openFaceToken", "runPKI(sign)", "rotateFaceToken"] {
+            var script = Script(config: name == "runPKI(sign)" ? Phone.shared.signingConfig : Phone.shared.config)
             try script.advance(to: name)
             #expect(try script.killAndResume() == ["capture"])
             #expect(script.state == .awaitingFace(attemptsLeft: 3, lastOutcome: nil))

@@ -13,6 +13,7 @@ enum Legality {
         "fetching": ["responded", "lost", "keyUnavailable", "cancel"],
         "capturing": ["captured", "keyUnavailable", "cancel"],
         "matching": ["faceTokenOpened", "faceTokenNotOpened", "faceTokenUnusable", "keyUnavailable", "cancel"],
+        "operating": ["pkiRan", "pkiKeysNotReady", "faceTokenUnusable", "keyUnavailable", "cancel"],
         "signingReport": ["ceremonySigned", "keyUnavailable", "cancel"],
         "reporting": ["responded", "lost", "keyUnavailable", "cancel"],
         "rotating": ["faceTokenRotated", "faceTokenUnusable", "keyUnavailable", "cancel"],

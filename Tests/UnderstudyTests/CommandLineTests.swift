@@ -60,7 +60,7 @@ struct CommandLineTests {
             ("sigin", "unknown command 'sigin'; did you mean 'signin'?"),
             ("frobnicate", "unknown command 'frobnicate'"),
             ("device crate", "unknown command 'device crate'; did you mean 'device create'?"),
-            ("flow eat", "unknown command 'flow eat'; there are list, show, retry, cancel, scan"),
+            ("flow eat", "unknown command 'flow eat'; there are list, show, retry, cancel, take-secret, scan"),
             ("device", "device needs a verb: create, list, show, scans, clock, delete"),
             ("", "a command is missing"),
             ("signin", "signin needs --device D"),

@@ -18,15 +18,19 @@ extension ControlAPI {
     }
 
     func createDevice(_ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
-        let fields = try BodyFields(of: request, allowing: ["id", "platform", "clock", "scans", "default_scan"])
+        let fields = try BodyFields(
+            of: request, allowing: ["id", "platform", "clock", "scans", "default_scan", "face_of"])
         let id = try deviceID(try fields.string("id", "the device's name"), field: "id")
         let platform = try platform(fields)
         let clock = try clock(fields) ?? .real
         var camera = Camera(fallback: try defaultScan(fields) ?? .match)
         try append(scans(fields, "scans"), to: &camera)
         let complete = camera
+        var other: DeviceID?
+        if let text = try fields.optionalString("face_of") { other = try deviceID(text, field: "face_of") }
+        let face = other
         _ = try controllingNow { () throws(EngineError) in
-            try engine.createDevice(id, platform: platform, clock: clock, camera: complete)
+            try engine.createDevice(id, platform: platform, clock: clock, camera: complete, faceOf: face)
         }
         return try await answer(id, status: 201)
     }

@@ -12,13 +12,14 @@ extension ControlAPI {
             of: request,
             allowing: [
                 "issuer", "client_id", "scopes", "login_hint", "resource", "scans", "faults",
-                "client_assertion_provider",
+                "client_assertion_provider", "pki",
             ])
         let config = SignInConfig(
             issuer: try fields.string("issuer", "the tenant's issuer"),
             clientID: try fields.string("client_id", "the opted-in application"),
             resource: try fields.optionalString("resource"), scopes: try fields.strings("scopes", most: 64),
-            loginHint: try fields.optionalString("login_hint", longest: 254), allowPlainHTTPOnLoopback: true)
+            loginHint: try fields.optionalString("login_hint", longest: 254), allowPlainHTTPOnLoopback: true,
+            pki: try fields.pki())
         let order = SignInOrder(
             config: config, scans: try scans(fields, "scans"), faults: try faults(fields, among: Call.Purpose.ofSignIn),
             clientAssertions: try flowAssertions(fields))
@@ -26,6 +27,14 @@ extension ControlAPI {
             try await engine.startSignIn(order, device: device)
         }
         return .json(view.json(after: 0, at: clock.now(), showingTokens: false), status: 201)
+    }
+
+    /// Gives the shared secret of a flow, once.
+    func takeSecret(_ id: String) async throws(ControlProblem) -> HTTPResponse {
+        let secret = try await controlling { () throws(EngineError) in
+            try await engine.takeSecret(of: FlowID(rawValue: id))
+        }
+        return .json(["flow": .string(id), "shared_secret": .string(Base64URL.encode(secret))])
     }
 
     func faults(_ fields: BodyFields, among calls: [Call.Purpose]) throws(ControlProblem) -> [PlannedFault] {

@@ -156,6 +156,9 @@ extension ControlAPI {
         Route("POST", "/v1/flows/*/scan") { api, request, path throws(ControlProblem) in
             try await api.scan(path[0], request)
         },
+        Route("POST", "/v1/flows/*/secret") { api, _, path throws(ControlProblem) in
+            try await api.takeSecret(path[0])
+        },
         Route("GET", "/v1/journal") { api, request, _ throws(ControlProblem) in try api.journal(request) },
         Route("GET", "/v1/idps") { api, _, _ in api.listIdPs() },
         Route("POST", "/v1/stop") { api, _, _ in api.acceptStop() },

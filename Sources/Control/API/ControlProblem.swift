@@ -46,12 +46,14 @@ extension ControlProblem {
         switch error {
         case .noSuchDevice, .noSuchFlow, .noSuchEnrolment, .noSession:
             self.init(status: 404, code: error.code, detail: error.description)
-        case .deviceExists, .notParked, .notWaiting, .alreadyEnded:
+        case .deviceExists, .notParked, .notWaiting, .alreadyEnded, .noSecret:
             self.init(status: 409, code: error.code, detail: error.description)
         case .refresh(.signInRequired):
             self.init(status: 409, code: error.code, detail: error.description)
         case .refresh(.network), .refresh(.server):
             self.init(status: 502, code: error.code, detail: error.description)
+        case .secretTaken, .secretGone:
+            self.init(status: 410, code: error.code, detail: error.description)
         case .hostNotAllowed:
             self.init(status: 403, code: error.code, detail: error.description)
         case .invalid(let field, let rule, _):

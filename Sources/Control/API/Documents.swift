@@ -73,6 +73,7 @@ extension FlowView {
             ("parked", .bool(state.isParked)), ("ended", .bool(state.isTerminal)),
             ("waiting_for_scan", .bool(waitsForScan)),
         ]
+        if let secret { members.append(("shared_secret", .string(secret.rawValue))) }
         if let result { members.append(("result", .string(result))) }
         members.append(("steps", .array(stepDocuments(after: count))))
         if let session { members.append(("session", session.json(at: now, showingTokens: showingTokens))) }
@@ -84,7 +85,7 @@ extension FlowView {
         case .signedIn: "signed_in"
         case .failed: "failed"
         case .postingResultFailed: "parked"
-        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .postingResult: nil
+        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .runningPki, .postingResult: nil
         }
     }
 }

@@ -43,10 +43,12 @@ extension DeviceActor {
             return .answered(signCeremony(claims, key: key, effect: effect.id, in: &flow))
         case .capture:
             return capture(effect.id, in: &flow)
-        case .openFaceToken(let sealed, let sample, let kid):
-            return .answered(open(sealed, sample: sample, kid: kid, effect: effect.id, in: &flow))
-        case .rotateFaceToken(let generation):
-            return .answered(reseal(as: generation, effect: effect.id, in: &flow))
+        case .openFaceToken(let sealed, let sample):
+            return .answered(open(sealed, sample: sample, effect: effect.id, in: &flow))
+        case .runPKI(let operation):
+            return .answered(run(operation, effect: effect.id, in: &flow))
+        case .rotateFaceToken(let generation, let classes):
+            return .answered(reseal(as: generation, addingSeeds: classes, effect: effect.id, in: &flow))
         case .commit(let session):
             return .answered(commit(session, effect: effect.id, in: &flow))
         case .done:
@@ -118,9 +120,9 @@ extension DeviceActor {
     }
 
     private func open(
-        _ sealed: [UInt8], sample: SampleID, kid: String, effect: EffectID, in flow: inout LiveFlow
+        _ sealed: [UInt8], sample: SampleID, effect: EffectID, in flow: inout LiveFlow
     ) -> Event {
-        let binding = FaceTokenBinding(issuer: flow.machine.config.issuer, kid: kid)
+        let binding = FaceTokenBinding(issuer: flow.machine.config.issuer)
         guard let face = flow.samples[sample] else {
             return .faceTokenUnusable(effect, rule: "the picture of this scan is gone")
         }
@@ -132,20 +134,28 @@ extension DeviceActor {
             flow.note(.face(.notOpened))
             return .faceTokenNotOpened(effect)
         } catch {
+            // Damage, and a token that is somebody else's, are no mismatch.
             return .faceTokenUnusable(effect, rule: error.description)
         }
     }
 
-    private func reseal(as generation: UInt32, effect: EffectID, in flow: inout LiveFlow) -> Event {
-        guard let (contents, binding) = flow.opened,
-            let sealed = try? FaceToken.seal(
-                contents, face: device.face, generation: generation, binding: binding, entropy: world.entropy)
-        else {
-            return .faceTokenUnusable(effect, rule: "it cannot be sealed again")
+    private func reseal(
+        as generation: UInt32, addingSeeds classes: [FacePKIClass], effect: EffectID, in flow: inout LiveFlow
+    ) -> Event {
+        // The contents live in memory alone; a process killed in between scans again.
+        guard case (var contents, let binding)? = flow.opened else {
+            return .faceTokenUnusable(effect, rule: "it is not open any more")
         }
-        flow.opened = nil
-        flow.note(.face(.resealed(generation: generation)))
-        return .faceTokenRotated(effect, sealed: sealed)
+        contents.addMissingSeeds(of: classes, from: world.entropy)
+        do throws(FaceTokenError) {
+            let sealed = try FaceToken.seal(
+                contents, face: device.face, generation: generation, binding: binding, entropy: world.entropy)
+            flow.opened = nil
+            flow.note(.face(.resealed(generation: generation)))
+            return .faceTokenRotated(effect, sealed: sealed)
+        } catch {
+            return .faceTokenUnusable(effect, rule: error.description)
+        }
     }
 
     /// Stores the session and the flow that earned it in one transaction.

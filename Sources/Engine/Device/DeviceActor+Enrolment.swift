@@ -35,7 +35,7 @@ extension DeviceActor {
         let sealed = try naming("face token") { () throws(FaceTokenError) in
             try FaceToken.seal(
                 .drawn(from: world.entropy, at: now), face: device.face, generation: 1,
-                binding: FaceTokenBinding(issuer: issuer, kid: kid), entropy: world.entropy)
+                binding: FaceTokenBinding(issuer: issuer), entropy: world.entropy)
         }
         let jws = EnrolmentJWS(
             issuer: issuer, ticket: credential.secret, faceToken: sealed, platform: device.platform,

@@ -50,6 +50,7 @@ extension DeviceActor {
             let answer = answers.removeFirst()
             answers += perform(moved(&flow) { $0.handle(answer, at: $1) }, in: &flow, sending: &calls)
         }
+        if case .failed = flow.machine.state { world.secrets.wipe(of: flowID) }
         publish(&flow)
         archive(&flow, sending: calls.map(\.1))
         flows[flowID] = flow

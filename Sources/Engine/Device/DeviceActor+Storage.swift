@@ -27,7 +27,7 @@ extension DeviceActor {
             case .postingResult: calls.contains { $0.isCompletion }
             case .awaitingFace: flow.waitsForScan
             case .postingResultFailed, .signedIn, .failed: true
-            case .idle, .starting, .fetchingFaceToken, .checkingFace: false
+            case .idle, .starting, .fetchingFaceToken, .checkingFace, .runningPki: false
             }
         guard isDue, flow.archivedSteps < flow.steps.count,
             let record = try? FlowArchive.record(flow, device: id, at: world.clock.now())

@@ -15,17 +15,18 @@ extension DeviceActor {
     /// How a flow stands now.
     func view(_ flowID: FlowID) throws(EngineError) -> FlowView {
         if let flow = flows[flowID] { return view(of: flow) }
-        return try FlowArchive.view(flowID, from: world.store)
+        return withSecret(try FlowArchive.view(flowID, from: world.store))
     }
 
     /// How a flow stands that this actor drives; nil for one that rests in the store.
     func heldView(_ flowID: FlowID) -> FlowView? { flows[flowID].map { view(of: $0) } }
 
     func view(of flow: LiveFlow) -> FlowView {
-        FlowView(
-            id: flow.id, device: id, config: flow.machine.config, state: flow.machine.state,
-            waitsForScan: flow.waitsForScan, steps: flow.steps,
-            session: storedSession(after: flow.machine.state))
+        withSecret(
+            FlowView(
+                id: flow.id, device: id, config: flow.machine.config, state: flow.machine.state,
+                waitsForScan: flow.waitsForScan, steps: flow.steps,
+                session: storedSession(after: flow.machine.state)))
     }
 
     /// The session a flow has just stored; the store is asked only once the flow has signed in.

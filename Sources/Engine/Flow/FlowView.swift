@@ -19,6 +19,9 @@ public struct FlowView: Sendable {
     /// The stored session, where the flow has just signed in.
     public let session: TokenSession?
 
+    /// What became of the shared secret, where the flow signed in with a decapsulation.
+    public internal(set) var secret: SecretStanding?
+
     /// Whether nothing more happens without somebody asking for it: ended or parked.
     public var rests: Bool { state.isTerminal || state.isParked }
 

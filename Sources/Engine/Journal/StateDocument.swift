@@ -1,3 +1,4 @@
+import Crypto
 import Device
 public import Encoding
 public import SignIn
@@ -7,7 +8,7 @@ extension SignInState {
     public var documentMembers: [(String, JSON)] {
         var members: [(String, JSON)] = [("state", .string(name))]
         switch self {
-        case .idle, .starting, .fetchingFaceToken, .postingResult: break
+        case .idle, .starting, .fetchingFaceToken, .runningPki, .postingResult: break
         case .awaitingFace(let attemptsLeft, let last):
             members.append(("attempts_left", .int(Int64(attemptsLeft))))
             if let last { members.append(("outcome", .string(last.text))) }
@@ -21,10 +22,38 @@ extension SignInState {
                 ("scope", .array(summary.scope.map { .string($0) })),
                 ("expires_at", .int(summary.expiresAt.seconds)), ("can_refresh", .bool(summary.canRefresh)),
             ]
+            if let pki = summary.pki { members.append(("pki", pki.document)) }
         case .failed(let failure):
             members += [("reason", .string(failure.reason)), ("message", .string(failure.message))]
         }
         return members
+    }
+}
+
+extension SignInPKIResult {
+    /// The finished operation as the control API shows it: bytes in base64url, and the forms other tools read besides.
+    var document: JSON {
+        var members: [(String, JSON)] = [
+            ("kind", .string(kind.rawValue)), ("scope", .string(scope.rawValue)),
+            ("context_base64url", .string(Base64URL.encode(context))), ("keys", .array(output.keys.map(\.document))),
+        ]
+        if let signature = output.signature {
+            members.append(("signature", .string(Base64URL.encode(signature))))
+            if let der = try? P256.ECDSASignature.der(raw: signature) {
+                members.append(("signature_der", .string(Base64URL.encode(der))))
+            }
+        }
+        return .object(members)
+    }
+}
+
+extension PKIOutput.PublicKey {
+    fileprivate var document: JSON {
+        var members: [(String, JSON)] = [
+            ("class", .string(name.rawValue)), ("public_key", .string(Base64URL.encode(point))),
+        ]
+        if let key = try? P256.PublicKey(x963: point) { members.append(("pem", .string(key.pem))) }
+        return .object(members)
     }
 }
 

@@ -39,6 +39,10 @@ public enum FaceEvent: Sendable, Hashable {
     case notOpened
     /// It was sealed again as this generation.
     case resealed(generation: UInt32)
+    /// A key operation of this kind ran with it.
+    case operated(SignInPKIRequest.Kind, scope: SignInPKIRequest.Scope)
+    /// It holds no seed of this class, and the key operation needs one.
+    case keysMissing(FacePKIClass)
 }
 
 /// One exchange: what was sent where, what proved it, and what came back.
@@ -121,6 +125,9 @@ extension FaceEvent {
         case .opened: [("event", "opened")]
         case .notOpened: [("event", "not opened")]
         case .resealed(let generation): [("event", "re-sealed"), ("generation", .int(Int64(generation)))]
+        case .operated(let kind, let scope):
+            [("event", "key operation"), ("operation", .string(kind.rawValue)), ("scope", .string(scope.rawValue))]
+        case .keysMissing(let name): [("event", "keys not ready"), ("class", .string(name.rawValue))]
         }
     }
 }

@@ -80,6 +80,7 @@ extension Application {
             accessTokenLifetime = try fields.integer("access_token_lifetime", in: 1...86_400) ?? accessTokenLifetime
         }
         idTokenAlgorithm = try fields.word("id_token_signed_response_alg") ?? idTokenAlgorithm
+        allowsTenantKeys = try fields.bool("pki_tenant_scope") ?? allowsTenantKeys
         rotatesRefreshTokens = try fields.bool("refresh_token_rotation") ?? rotatesRefreshTokens
         try fields.end()
     }

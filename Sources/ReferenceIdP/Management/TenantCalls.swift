@@ -66,6 +66,7 @@ extension Tenant {
             ("id", .string(id)), ("name", .string(name)), ("profile", .string(profile.rawValue)),
             ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
             ("attestation_mode", .string(attestationMode.rawValue)),
+            ("pki_enabled", .bool(pki.enabled)), ("pki_classes", .texts(pki.classes)),
         ])
     }
 
@@ -75,6 +76,9 @@ extension Tenant {
         runsOwnApp = try fields.bool("runs_own_app") ?? runsOwnApp
         selfSignup = try fields.bool("self_signup") ?? selfSignup
         attestationMode = try fields.word("attestation_mode") ?? attestationMode
+        pki.enabled = try fields.bool("pki_enabled") ?? pki.enabled
+        // Any word: a tenant may have classes that a phone lacks.
+        pki.classes = try fields.texts("pki_classes", .word) ?? pki.classes
         try fields.end()
     }
 }

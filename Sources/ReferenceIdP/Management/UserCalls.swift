@@ -63,8 +63,10 @@ extension SenseCryptIdP {
         }
     }
 
-    /// Takes the place of the face token of every device of the user, as a newer generation; a device
-    /// enrolled with a ticket later begins with it.
+    /// Takes the place of the face token of every device of the user, as a newer generation, and is shared from then
+    /// on; a device enrolled with a ticket later begins with it.
+    ///
+    /// The generation is the next one, unless the body says which later one the token was sealed as.
     mutating func importFaceToken(_ call: inout ManagementCall, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         var user = try user(call).user
         let limit = settings.profile.limits.faceTokenBytes
@@ -72,12 +74,15 @@ extension SenseCryptIdP {
             throw call.fields.wrong("face_token", "face_token is required", "required")
         }
         let isProtected = try call.fields.bool("password_protected") ?? false
+        let next = try realm(call).view(of: user).devices.map { $0.faceToken.generation + 1 }.max() ?? 1
+        let generation = try call.fields.integer("generation", in: next...Int64(Int32.max)) ?? next
         try call.fields.end()
-        user.importedFaceToken = FaceTokenRecord(sealed: sealed, generation: 1, passwordProtected: isProtected)
+        let token = FaceTokenRecord(sealed: sealed, generation: generation, passwordProtected: isProtected)
+        user.importedFaceToken = token
+        user.sharesFaceToken = true
         return try change(call) { (realm: inout Realm) throws(Refusal) in
             for var device in realm.view(of: user).devices {
-                device.faceToken = FaceTokenRecord(
-                    sealed: sealed, generation: device.faceToken.generation + 1, passwordProtected: isProtected)
+                device.faceToken = token
                 realm.save(device, &turn)
             }
             realm.save(user, &turn)
@@ -123,6 +128,7 @@ extension User {
     /// Reads the fields a new and a changed user share, and refuses what the realm cannot take.
     fileprivate mutating func apply(_ fields: inout ManagementFields, in realm: Realm) throws(Refusal) {
         enabled = try fields.bool("enabled") ?? enabled
+        sharesFaceToken = try fields.bool("shared_face_token") ?? sharesFaceToken
         if fields.isNull("applications") {
             applications = nil
         } else {
@@ -144,6 +150,7 @@ extension SenseCryptIdP.UserView {
         .object([
             ("id", .string(user.id)), ("email", .string(user.email)), ("enabled", .bool(user.enabled)),
             ("applications", user.applications.map(JSON.texts) ?? .null),
+            ("shared_face_token", .bool(user.sharesFaceToken)),
             ("created_at", .int(user.createdAt.seconds)), ("devices", .array(devices.map(\.json))),
         ])
     }

@@ -36,7 +36,7 @@ extension SenseCryptIdP {
     func newTenant(id: String, name: String) -> Tenant {
         let profile = settings.profile
         return Tenant(
-            id: id, name: name,
+            id: id, name: name, pki: FacePKIOffer(classes: profile.facePki.classes),
             policy: Policy(
                 sessionLifetime: profile.lifetimes.session, codeLifetime: profile.lifetimes.code,
                 maxReplacements: Int64(profile.limits.replacements), rateLimits: profile.rateLimits.mode))

@@ -39,10 +39,13 @@ public enum Action: Codable, Sendable, Hashable {
     case capture(number: Int)
     /// Open the sealed face token with the face in the sample: ``Event/faceTokenOpened(_:)``,
     /// ``Event/faceTokenNotOpened(_:)`` for a wrong face, ``Event/faceTokenUnusable(_:rule:)`` for anything else.
-    case openFaceToken(sealed: [UInt8], sample: SampleID, kid: String)
-    /// Seal the opened face token anew, as this generation: ``Event/faceTokenRotated(_:sealed:)`` or
-    /// ``Event/faceTokenUnusable(_:rule:)``.
-    case rotateFaceToken(generation: UInt32)
+    case openFaceToken(sealed: [UInt8], sample: SampleID)
+    /// Run the key operation with the opened face token, and keep a shared secret to be taken once:
+    /// ``Event/pkiRan(_:_:)``, ``Event/pkiKeysNotReady(_:)`` or ``Event/faceTokenUnusable(_:rule:)``.
+    case runPKI(PKIOperation)
+    /// Seal the opened face token anew, as this generation, with new seeds of the Face PKI classes it lacks of these:
+    /// ``Event/faceTokenRotated(_:sealed:)`` or ``Event/faceTokenUnusable(_:rule:)``.
+    case rotateFaceToken(generation: UInt32, addingSeeds: [FacePKIClass])
     /// Replace the stored session with this one, in one transaction: ``Event/committed(_:)``, or
     /// ``Event/keyUnavailable(_:)`` where the secure storage takes nothing.
     case commit(TokenSession)
@@ -57,6 +60,7 @@ public enum Action: Codable, Sendable, Hashable {
         case .signCeremony(let claims, _): "signCeremony(\(claims.act.name))"
         case .capture: "capture"
         case .openFaceToken: "openFaceToken"
+        case .runPKI(let operation): "runPKI(\(operation.request.kind.rawValue))"
         case .rotateFaceToken: "rotateFaceToken"
         case .commit: "commit"
         case .done: "done"
@@ -67,7 +71,7 @@ public enum Action: Codable, Sendable, Hashable {
     public var isNetwork: Bool {
         switch self {
         case .discover, .call: true
-        case .signCeremony, .capture, .openFaceToken, .rotateFaceToken, .commit, .done: false
+        case .signCeremony, .capture, .openFaceToken, .runPKI, .rotateFaceToken, .commit, .done: false
         }
     }
 }

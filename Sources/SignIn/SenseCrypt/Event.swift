@@ -26,6 +26,10 @@ public enum Event: Codable, Sendable, Hashable {
     case faceTokenOpened(EffectID)
     /// The face in the sample did not open the face token.
     case faceTokenNotOpened(EffectID)
+    /// The key operation ran.
+    case pkiRan(EffectID, PKIOutput)
+    /// The face token holds no seed of a class the key operation needs.
+    case pkiKeysNotReady(EffectID)
     /// The face token is sealed anew.
     case faceTokenRotated(EffectID, sealed: [UInt8])
     /// The face token, or the one to be sealed, cannot be used whatever the face: damaged, or of another format,
@@ -51,6 +55,8 @@ public enum Event: Codable, Sendable, Hashable {
         case .captured: "captured"
         case .faceTokenOpened: "faceTokenOpened"
         case .faceTokenNotOpened: "faceTokenNotOpened"
+        case .pkiRan: "pkiRan"
+        case .pkiKeysNotReady: "pkiKeysNotReady"
         case .faceTokenRotated: "faceTokenRotated"
         case .faceTokenUnusable: "faceTokenUnusable"
         case .committed: "committed"
@@ -65,7 +71,8 @@ public enum Event: Codable, Sendable, Hashable {
         case .start, .retry, .cancel: nil
         case .discovered(let id, _), .discoveryFailed(let id, _), .responded(let id, _), .lost(let id, _),
             .ceremonySigned(let id, _), .keyUnavailable(let id), .captured(let id, _), .faceTokenOpened(let id),
-            .faceTokenNotOpened(let id), .faceTokenRotated(let id, _), .faceTokenUnusable(let id, _),
+            .faceTokenNotOpened(let id), .pkiRan(let id, _), .pkiKeysNotReady(let id), .faceTokenRotated(let id, _),
+            .faceTokenUnusable(let id, _),
             .committed(let id):
             id
         }

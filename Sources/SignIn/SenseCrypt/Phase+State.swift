@@ -10,6 +10,7 @@ extension Phase {
         case .matching(let phase): .checkingFace(attemptsLeft: phase.check.attemptsLeft)
         case .signingReport(let phase): .checkingFace(attemptsLeft: phase.check.attemptsLeft)
         case .reporting(let phase): .checkingFace(attemptsLeft: phase.check.attemptsLeft)
+        case .operating: .runningPki
         case .rotating, .signingProof, .completing, .redeeming, .committing: .postingResult
         case .parked(let phase): .postingResultFailed(phase.cause)
         case .signedIn(let summary): .signedIn(summary)
@@ -27,6 +28,7 @@ extension Phase {
         case .fetching(let phase): phase.sending.effect == effect
         case .capturing(let phase): phase.effect == effect
         case .matching(let phase): phase.effect == effect
+        case .operating(let phase): phase.effect == effect
         case .signingReport(let phase): phase.effect == effect
         case .reporting(let phase): phase.sending.effect == effect
         case .rotating(let phase): phase.effect == effect
@@ -48,6 +50,7 @@ extension Phase {
         case .fetching: "fetching"
         case .capturing: "capturing"
         case .matching: "matching"
+        case .operating: "operating"
         case .signingReport: "signingReport"
         case .reporting: "reporting"
         case .rotating: "rotating"

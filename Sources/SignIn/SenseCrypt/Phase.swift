@@ -21,6 +21,8 @@ enum Phase: Codable, Sendable, Equatable {
     case capturing(Capturing)
     /// Waits for the face token to open or not.
     case matching(Matching)
+    /// Waits for the key operation to run.
+    case operating(Operating)
     /// Waits for the signed report of a mismatch.
     case signingReport(SigningReport)
     /// Waits for the answer to that report.
@@ -91,11 +93,13 @@ struct FaceCheck: Codable, Sendable, Equatable {
     static let captureLimit = 64
 
     let session: OpenSession
-    /// The thumbprint of the enrolled key the face token is bound to.
-    let kid: String
     /// The sealed face token, base64url.
     let sealed: String
     let generation: UInt32
+    /// The key operation to run after the match, where the app asked for one.
+    let operation: PKIOperation?
+    /// The Face PKI classes whose seeds a rotation adds: those the tenant offers, in a plain sign-in.
+    let seedClasses: [FacePKIClass]
     /// The least of our own count and every count the server has answered.
     var attemptsLeft: Int
     var mismatches = 0
@@ -111,4 +115,6 @@ struct Proof: Codable, Sendable, Equatable {
     let ceremonyProof: String
     /// The rotated face token, base64url.
     let faceToken: String
+    /// What the signed-in app is told of the key operation.
+    let pki: SignInPKIResult?
 }

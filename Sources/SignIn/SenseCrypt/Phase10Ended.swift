@@ -110,8 +110,8 @@ extension SenseCryptSignIn {
         case .responded(let id, let response): return phase.isSigning(id) ? [] : tidied(phase, id, response)
         case .lost(let id, _): return phase.isSigning(id) ? [] : tidyingLost(phase, id)
         // Terminal is terminal: commands and everything else come too late.
-        case .start, .discovered, .discoveryFailed, .captured, .faceTokenOpened, .faceTokenNotOpened,
-            .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
+        case .start, .discovered, .discoveryFailed, .captured, .faceTokenOpened, .faceTokenNotOpened, .pkiRan,
+            .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
             return []
         }
     }
@@ -170,7 +170,9 @@ extension SignInFailure {
     /// It is not where the server has ended it already, where it may linger, or where there is no key to sign with.
     var abortsSession: Bool {
         switch self {
-        case .server, .livenessFailed, .cancelled, .faceTokenStale: true
+        case .server, .livenessFailed, .cancelled, .faceTokenStale, .pkiNotAvailable, .invalidPkiRequest,
+            .pkiScopeNotAllowed, .pkiKeysNotReady:
+            true
         case .notEnrolled, .network, .rateLimited, .notAllowed, .faceMismatch, .sessionExpired, .keyUnavailable,
             .invalidConfig, .invalidIdToken:
             false

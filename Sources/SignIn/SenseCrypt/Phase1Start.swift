@@ -16,7 +16,8 @@ extension SenseCryptSignIn {
         case .start(let facts, let secrets): start(facts, secrets)
         case .cancel: fail(.cancelled)
         case .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
-            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+            .faceTokenOpened, .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable,
+            .committed, .retry:
             []
         }
     }
@@ -43,8 +44,8 @@ extension SenseCryptSignIn {
         case .discoveryFailed(_, .invalid(let error)): fail(.server(message: error.description))
         case .keyUnavailable: fail(.keyUnavailable)
         case .cancel: fail(.cancelled)
-        case .start, .responded, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
-            .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+        case .start, .responded, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened, .pkiRan,
+            .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }

@@ -48,8 +48,8 @@ extension SenseCryptSignIn {
                 : fail(.network(lost: "start", detail))
         case .keyUnavailable: fail(.keyUnavailable)
         case .cancel: fail(.cancelled)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+            .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }

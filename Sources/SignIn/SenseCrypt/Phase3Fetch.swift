@@ -32,7 +32,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
         case .cancel: return fail(.cancelled, in: phase.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+            .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }
@@ -54,8 +54,8 @@ extension SenseCryptSignIn {
                 : fail(.network(lost: "face-token fetch", detail), in: phase.session)
         case .keyUnavailable: fail(.keyUnavailable, in: phase.session)
         case .cancel: fail(.cancelled, in: phase.session)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+            .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }
@@ -78,18 +78,25 @@ extension SenseCryptSignIn {
     /// Everything that is refused before the scan is refused here, so that no camera opens for nothing.
     private mutating func check(_ answer: FaceTokenAnswer, in session: OpenSession) -> [Effect] {
         // A throwaway key that is let in is still no enrolment: there is no face to open this token with.
-        guard case .enrolment(let kid) = session.ground.key else { return fail(.notEnrolled, in: session) }
+        guard case .enrolment = session.ground.key else { return fail(.notEnrolled, in: session) }
         guard !answer.isPasswordProtected else {
             return fail(
                 .server(
                     message: "the account's face token is password-protected, and in-app sign-in has no password prompt"
                 ), in: session)
         }
+        let operation: PKIOperation?
+        do throws(SignInFailure) {
+            operation = try config.pki?.operation(config, answer.pki)
+        } catch {
+            return fail(error, in: session)
+        }
         if let rule = answer.brokenFormat {
             return fail(.server(message: "the face token cannot be used: \(rule)"), in: session)
         }
         let check = FaceCheck(
-            session: session, kid: kid, sealed: Base64URL.encode(answer.sealed), generation: answer.generation,
+            session: session, sealed: Base64URL.encode(answer.sealed), generation: answer.generation,
+            operation: operation, seedClasses: config.pki == nil ? answer.pki.known : [],
             attemptsLeft: min(FaceCheck.mismatchBudget, answer.attemptsLeft))
         guard check.attemptsLeft > 0 else { return fail(.faceMismatch, in: session) }
         return openCamera(check, after: nil)
@@ -102,6 +109,7 @@ struct FaceTokenAnswer {
     let generation: UInt32
     let isPasswordProtected: Bool
     let attemptsLeft: Int
+    let pki: PKIOffer
 
     init(_ members: AnswerMembers) throws(AnswerError) {
         sealed = try members.bytes("face_token")
@@ -111,6 +119,7 @@ struct FaceTokenAnswer {
         // Liveness is checked at every scan, whether the server requires it or not; the member must still be one.
         _ = try members.bool("liveness_required")
         attemptsLeft = Int(try members.integer("attempts_left", in: 0...1000))
+        pki = try PKIOffer(members)
     }
 
     /// The first rule of the face token's format these bytes break, or nil.

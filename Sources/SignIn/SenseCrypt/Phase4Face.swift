@@ -40,7 +40,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+            .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }
@@ -61,21 +61,21 @@ extension SenseCryptSignIn {
         }
         var check = check
         check.fruitless = 0
-        let effect = emit(.openFaceToken(sealed: sealed, sample: sample, kid: check.kid))
+        let effect = emit(.openFaceToken(sealed: sealed, sample: sample))
         phase = .matching(Matching(check: check, effect: effect.id))
         return [effect]
     }
 
     mutating func matching(_ phase: Matching, _ event: Event) -> [Effect] {
         switch event {
-        case .faceTokenOpened: return rotate(phase.check)
+        case .faceTokenOpened: return matched(phase.check)
         case .faceTokenNotOpened: return mismatched(phase.check)
         case .faceTokenUnusable(_, let rule):
             return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured,
-            .faceTokenRotated, .committed, .retry:
+        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured, .pkiRan,
+            .pkiKeysNotReady, .faceTokenRotated, .committed, .retry:
             return []
         }
     }

@@ -31,7 +31,7 @@ extension SenseCryptSignIn {
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+            .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
     }
@@ -54,8 +54,8 @@ extension SenseCryptSignIn {
                 : goOnUnreported(phase.check)
         case .keyUnavailable: fail(.keyUnavailable, in: phase.check.session)
         case .cancel: fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+            .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }

@@ -44,8 +44,8 @@ extension SenseCryptSignIn {
         case .lost: repair(phase, .network)
         case .keyUnavailable: fail(.keyUnavailable, in: phase.proof.session)
         case .cancel: fail(.cancelled, in: phase.proof.session, awaitingTokens: phase.sending.effect)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
+        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+            .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
     }
@@ -68,7 +68,7 @@ extension SenseCryptSignIn {
         }
         do throws(TokenRefusal) {
             let claims = try check(tokens, of: session.ground, at: now)
-            return commit(tokens, claims, session, at: now)
+            return commit(tokens, claims, phase.proof, at: now)
         } catch {
             return fail(.invalidIdToken(message: error.rule), in: session, revoking: response.grant)
         }
@@ -102,8 +102,9 @@ extension SenseCryptSignIn {
     }
 
     private mutating func commit(
-        _ tokens: TokenResponse, _ claims: IDTokenClaims, _ session: OpenSession, at now: Instant
+        _ tokens: TokenResponse, _ claims: IDTokenClaims, _ proof: Proof, at now: Instant
     ) -> [Effect] {
+        let session = proof.session
         let scope = tokens.scope ?? config.requestedScopes
         let stored = TokenSession(
             issuer: config.issuer, clientID: config.clientID, resource: config.resource,
@@ -113,7 +114,7 @@ extension SenseCryptSignIn {
             revocationEndpoint: session.endpoints.revocation)
         let summary = SignedInSummary(
             issuer: config.issuer, subject: claims.subject, email: claims.email, scope: scope,
-            expiresAt: stored.expiresAt, canRefresh: tokens.refreshToken != nil)
+            expiresAt: stored.expiresAt, canRefresh: tokens.refreshToken != nil, pki: proof.pki)
         return store(stored, summary, session)
     }
 
@@ -132,7 +133,7 @@ extension SenseCryptSignIn {
             return fail(.keyUnavailable, in: phase.session, revoking: IssuedGrant(of: phase.tokens))
         // A cancel that comes while the session is being stored is too late.
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured, .faceTokenOpened,
-            .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
+            .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
             return []
         }
     }

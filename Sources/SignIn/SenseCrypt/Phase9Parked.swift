@@ -18,7 +18,8 @@ extension SenseCryptSignIn {
         case .retry: sendCompletion(phase.proof)
         case .cancel: fail(.cancelled, in: phase.proof.session)
         case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
-            .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .faceTokenUnusable, .committed:
+            .faceTokenOpened, .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable,
+            .committed:
             []
         }
     }

@@ -20,10 +20,11 @@ extension SenseCryptSignIn {
         case .capturing(let phase): return askCamera(phase.check, after: phase.lastOutcome)
         // The picture, and what a face opened, were in memory alone: the person shows the face once more.
         case .matching(let phase): return openCamera(phase.check, after: nil)
+        case .operating(let phase): return openCamera(phase.check, after: nil)
         case .rotating(let phase): return openCamera(phase.check, after: nil)
         case .signingReport(let phase): return signReport(phase.check)
         case .signingProof(let phase):
-            return signProof(phase.session, fetched: phase.generation, rotated: phase.rotated)
+            return signProof(phase.session, fetched: phase.generation, rotated: phase.rotated, phase.pki)
         case .committing(let phase): return store(phase.tokens, phase.summary, phase.session)
         case .failed(let phase): return phase.isFinished ? [] : resumeEnded(phase)
         }

@@ -28,7 +28,8 @@ public struct SenseCryptSignIn: Codable, Sendable, Equatable {
         switch phase {
         case .signedIn: true
         case .failed(let ended): ended.isFinished
-        case .idle, .discovering, .opening, .signingFetch, .fetching, .capturing, .matching, .signingReport, .reporting,
+        case .idle, .discovering, .opening, .signingFetch, .fetching, .capturing, .matching, .operating, .signingReport,
+            .reporting,
             .rotating, .signingProof, .completing, .redeeming, .committing, .parked:
             false
         }
@@ -48,6 +49,7 @@ public struct SenseCryptSignIn: Codable, Sendable, Equatable {
         case .fetching(let phase): return fetching(phase, event, at: now)
         case .capturing(let phase): return capturing(phase, event)
         case .matching(let phase): return matching(phase, event)
+        case .operating(let phase): return operating(phase, event)
         case .signingReport(let phase): return signingReport(phase, event)
         case .reporting(let phase): return reporting(phase, event, at: now)
         case .rotating(let phase): return rotating(phase, event)

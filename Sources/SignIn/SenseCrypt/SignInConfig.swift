@@ -18,11 +18,13 @@ public struct SignInConfig: Codable, Sendable, Hashable {
     public var allowPlainHTTPOnLoopback: Bool
     /// The names of the wire.
     public var wire: SignInWire
+    /// A key operation to run with the face scan, in a tenant with Face PKI.
+    public var pki: SignInPKIRequest?
 
     /// Makes a configuration; it is checked when the flow starts.
     public init(
         issuer: String, clientID: String, resource: String? = nil, scopes: [String] = [], loginHint: String? = nil,
-        allowPlainHTTPOnLoopback: Bool = false, wire: SignInWire = .builtIn
+        allowPlainHTTPOnLoopback: Bool = false, pki: SignInPKIRequest? = nil, wire: SignInWire = .builtIn
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -31,5 +33,6 @@ public struct SignInConfig: Codable, Sendable, Hashable {
         self.loginHint = loginHint
         self.allowPlainHTTPOnLoopback = allowPlainHTTPOnLoopback
         self.wire = wire
+        self.pki = pki
     }
 }

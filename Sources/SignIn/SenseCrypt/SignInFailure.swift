@@ -26,6 +26,14 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
     case faceTokenStale
     /// A key this flow needs is not usable any more. Enrol again.
     case keyUnavailable
+    /// The tenant has no Face PKI, or not the class the operation needs. Refused before the face scan.
+    case pkiNotAvailable(message: String)
+    /// The key operation breaks the rule named. Refused before the face scan.
+    case invalidPkiRequest(message: String)
+    /// The application may not use tenant-wide keys. Refused before the face scan.
+    case pkiScopeNotAllowed
+    /// The face token does not hold the keys yet. One plain sign-in fixes it.
+    case pkiKeysNotReady
     /// The configuration cannot be used, for the rule named.
     case invalidConfig(message: String)
     /// The tokens that came back are not to be trusted, for the rule named. They were revoked.
@@ -45,6 +53,10 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
         case .cancelled: "cancelled"
         case .faceTokenStale: "faceTokenStale"
         case .keyUnavailable: "keyUnavailable"
+        case .pkiNotAvailable: "pkiNotAvailable"
+        case .invalidPkiRequest: "invalidPkiRequest"
+        case .pkiScopeNotAllowed: "pkiScopeNotAllowed"
+        case .pkiKeysNotReady: "pkiKeysNotReady"
         case .invalidConfig: "invalidConfig"
         case .invalidIdToken: "invalidIdToken"
         }
@@ -65,6 +77,10 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
         case .cancelled: "the sign-in was cancelled"
         case .faceTokenStale: "the server holds a newer face token"
         case .keyUnavailable: "a key this sign-in needs is not usable any more"
+        case .pkiNotAvailable(let message): message
+        case .invalidPkiRequest(let message): message
+        case .pkiScopeNotAllowed: "this application is not allowed to use the tenant's keys"
+        case .pkiKeysNotReady: "the face token does not hold the keys yet; one plain sign-in adds them"
         case .invalidConfig(let message): message
         case .invalidIdToken(let message): message
         }

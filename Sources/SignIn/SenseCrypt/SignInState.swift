@@ -16,6 +16,8 @@ public enum SignInState: Codable, Sendable, Hashable {
     case awaitingFace(attemptsLeft: Int, lastOutcome: ScanReport?)
     /// A live face is being matched, or a mismatch reported. `attemptsLeft` already counts that mismatch.
     case checkingFace(attemptsLeft: Int)
+    /// The face matched, and the key operation the app asked for runs.
+    case runningPki
     /// The match is proven: completion (call 3), tokens (call 4), and storing them.
     case postingResult
     /// Parked: the result could not be delivered and waits for ``Event/retry``, which costs no scan.
@@ -33,6 +35,7 @@ public enum SignInState: Codable, Sendable, Hashable {
         case .fetchingFaceToken: "fetchingFaceToken"
         case .awaitingFace: "awaitingFace"
         case .checkingFace: "checkingFace"
+        case .runningPki: "runningPki"
         case .postingResult: "postingResult"
         case .postingResultFailed: "postingResultFailed"
         case .signedIn: "signedIn"
@@ -44,7 +47,7 @@ public enum SignInState: Codable, Sendable, Hashable {
     public var isTerminal: Bool {
         switch self {
         case .signedIn, .failed: true
-        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .postingResult,
+        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .runningPki, .postingResult,
             .postingResultFailed:
             false
         }
@@ -118,4 +121,6 @@ public struct SignedInSummary: Codable, Sendable, Hashable {
     public let expiresAt: Instant
     /// Whether a refresh token was issued.
     public let canRefresh: Bool
+    /// What came of the key operation, where the app asked for one.
+    public let pki: SignInPKIResult?
 }

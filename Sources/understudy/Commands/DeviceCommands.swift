@@ -13,6 +13,7 @@ enum DeviceCommands {
                 .one("clock", "CLOCK", standard: "real", help: "real, +90s, -2h, or @SECONDS to stand still"),
                 .many("scan", "OUTCOME", help: "what the camera sees next, by commas or again"),
                 .one("default-scan", "OUTCOME", standard: "match", help: "what it sees when nothing is queued"),
+                .one("face-of", "OTHER", help: "held by the same person as this other phone"),
             ], notes: [outcomes], action: create),
         CommandSpec(
             "device list", "list the virtual phones",
@@ -55,6 +56,7 @@ enum DeviceCommands {
         body["platform"] = parsed["platform"].map(JSON.string)
         body["clock"] = parsed["clock"].map(JSON.string)
         body["default_scan"] = parsed["default-scan"].map(JSON.string)
+        body["face_of"] = parsed["face-of"].map(JSON.string)
         if parsed["scan"] != nil { body["scans"] = .array(Words.divided(parsed.all("scan")).map(JSON.string)) }
         let control = try await context.control()
         let made = try await calling { () throws(ControlFailure) in

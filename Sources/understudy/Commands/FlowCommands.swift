@@ -18,6 +18,9 @@ enum FlowCommands {
             action: retry),
         CommandSpec("flow cancel", "cancel a sign-in", arguments: [flow], action: cancel),
         CommandSpec(
+            "flow take-secret", "take the shared secret a sign-in decapsulated; it is given once", arguments: [flow],
+            action: takeSecret),
+        CommandSpec(
             "flow scan", "show the camera something, for a sign-in that waits",
             arguments: [flow, ArgumentSpec(name: "OUTCOME", help: "what it sees, such as match")], action: scan),
     ]
@@ -88,6 +91,15 @@ enum FlowCommands {
         let control = try await context.control()
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path + "/cancel") }
         context.output.result(flow, lines: ["\(flow.shown("id")): \(flow["reason"]?.shown ?? flow.shown("state"))"])
+        return .done
+    }
+
+    private static func takeSecret(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
+        -> ExitCode
+    {
+        let control = try await context.control()
+        let taken = try await PKICommand.takeSecret(of: parsed.arguments[0], control)
+        context.output.result(taken, lines: [taken.shown("shared_secret_hex")])
         return .done
     }
 

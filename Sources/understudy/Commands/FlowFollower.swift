@@ -65,6 +65,9 @@ enum FlowEnding {
         case "signed_in":
             ending["flow"] = flow["id"]
             ending["session"] = flow["session"]
+            ending["pki"] = flow["pki"]
+            ending["shared_secret"] = flow["shared_secret"]
+            ending["shared_secret_hex"] = flow["shared_secret_hex"]
         case "parked":
             ending["flow"] = flow["id"]
             ending["cause"] = flow["cause"]
@@ -83,7 +86,7 @@ enum FlowEnding {
         let message = flow["message"].map { ": \($0.shown)" } ?? ""
         switch flow["result"]?.string {
         case "signed_in":
-            return DeviceLines.session(flow["session"] ?? .null) + [style.good("signed in")]
+            return DeviceLines.session(flow["session"] ?? .null) + PKILines.lines(flow) + [style.good("signed in")]
         case "parked":
             return [
                 style.bad("parked: \(flow.shown("cause"))") + message,

@@ -131,20 +131,9 @@ enum IdPCommands {
     private static func policy(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
-        var changes = JSONObject()
-        for text in parsed.arguments {
-            let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard parts.count == 2 else { throw .usage("idp policy: '\(text)' is not NAME=VALUE", of: parsed) }
-            changes[parts[0]] = (try? JSON(parsing: Array(parts[1].utf8))) ?? .string(parts[1])
-        }
-        let body: JSON? = changes.count > 0 ? .object(changes) : .none
+        let changes = try IdPSettings.changes(parsed.arguments, parsed)
         let tenant = try await ManagedTenant.find(parsed["issuer"], context)
-        let path = tenant.path + "/policy"
-        let found = try await calling { () throws(ControlFailure) in
-            try await tenant.api.document(body == nil ? "GET" : "PATCH", path, body: body)
-        }
-        context.output.result(found, lines: DocumentLines.pairs(found))
-        return .done
+        return try await IdPSettings.showOrChange(tenant.path + "/policy", changes, in: tenant, context)
     }
 
     private static func reset(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)

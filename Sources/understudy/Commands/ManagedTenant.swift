@@ -64,11 +64,16 @@ enum IdPTicket {
         } catch {
             guard case .refused(let refusal) = error, refusal.status == 409 else { throw CommandFailure(error) }
         }
+        let id = try await userID(of: email, in: tenant)
+        return try await calling { () throws(ControlFailure) in try await tenant.api.post("\(users)/\(id)/tickets") }
+    }
+
+    /// The id of the user with an address, percent-encoded for a path.
+    static func userID(of email: String, in tenant: ManagedTenant) async throws(CommandFailure) -> String {
+        let users = tenant.path + "/users"
         let known = try await calling { () throws(ControlFailure) in try await tenant.api.get(users) }
         let user = known.records("users").first { $0["email"]?.string?.lowercased() == email.lowercased() }
         guard let id = user?["id"]?.string else { throw .unexpectedAnswer("user with that address") }
-        return try await calling { () throws(ControlFailure) in
-            try await tenant.api.post(users + "/" + PercentCoding.encode(id) + "/tickets")
-        }
+        return PercentCoding.encode(id)
     }
 }

@@ -17,8 +17,9 @@ enum SignInCommand {
             .many(
                 "fault", "FAULT:CALL[:N]", help: "what to break: lose-reply:token, drop:start, status-503:completion:2"),
             .flag("show-tokens", help: "print the tokens themselves"),
-        ] + AssertionOptions.specs,
+        ] + AssertionOptions.specs + PKICommand.options,
         notes: [
+            PKICommand.note,
             "faults: drop, lose-reply, status-400 to status-599; at: "
                 + Call.Purpose.ofSignIn.map(\.rawValue).joined(separator: ", "),
             "exit code 0: signed in; 1: failed, or parked with the command to go on with",
@@ -37,11 +38,13 @@ enum SignInCommand {
         if parsed["scan"] != nil { body["scans"] = .array(Words.divided(parsed.all("scan")).map(JSON.string)) }
         if parsed["fault"] != nil { body["faults"] = .array(Words.divided(parsed.all("fault")).map(JSON.string)) }
         body["client_assertion_provider"] = try AssertionOptions.provider(parsed)
+        body["pki"] = try PKICommand.request(parsed)
         let path = Path.device(parsed.required("device")) + "/flows"
         let control = try await context.control()
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path, .object(body)) }
         let follower = FlowFollower(control: control, output: context.output, narrator: context.narrator)
-        let end = try await follower.follow(flow, showTokens: parsed.has("show-tokens"))
+        var end = try await follower.follow(flow, showTokens: parsed.has("show-tokens"))
+        if parsed.has("show-secret") { end = try await PKICommand.showingSecret(end, control) }
         return FlowEnding.tell(end, context.output)
     }
 }

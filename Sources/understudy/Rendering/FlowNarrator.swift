@@ -54,6 +54,8 @@ struct FlowNarrator {
         case "opened": "the face opens the face token"
         case "not opened": "the face does not open the face token"
         case "re-sealed": "the face token is sealed again, as generation \(step.shown("generation"))"
+        case "key operation": "the face token's keys: \(step.shown("operation")), scope \(step.shown("scope"))"
+        case "keys not ready": "the face token holds no keys of class \(step.shown("class")) yet"
         default: "face token: \(step.shown("event"))"
         }
     }

@@ -28,7 +28,7 @@ struct Phone: Sendable {
             install = try P256.PrivateKey.generate(entropy)
             device = try P256.PrivateKey.generate(entropy)
             server = try P256.PrivateKey.generate(entropy)
-            let binding = FaceTokenBinding(issuer: Self.issuer, kid: JWK.p256(device.publicKey).thumbprint)
+            let binding = FaceTokenBinding(issuer: Self.issuer)
             let contents = FaceTokenContents.drawn(from: entropy, at: Self.now)
             guard let face = Face(secret: entropy.bytes(32)) else { preconditionFailure("32 bytes are a face") }
             sealed = try FaceToken.seal(contents, face: face, generation: 3, binding: binding, entropy: entropy)
@@ -45,6 +45,20 @@ struct Phone: Sendable {
 
     var config: SignInConfig {
         SignInConfig(issuer: Self.issuer, clientID: "app_demo", scopes: ["openid", "email", "offline_access"])
+    }
+
+    /// The same, with a hash to sign.
+    var signingConfig: SignInConfig {
+        var config = config
+        config.pki = SignInPKIRequest(
+            kind: .sign, context: Array("payments-v1".utf8), operand: SHA256.hash(ascii: "a payment"))
+        return config
+    }
+
+    /// What signing that hash gives.
+    var output: PKIOutput {
+        PKIOutput(
+            keys: [PKIOutput.PublicKey(.ecdsa, device.publicKey)], signature: [UInt8](repeating: 7, count: 64))
     }
 
     /// The document of the issuer; members given replace or, with null, remove.

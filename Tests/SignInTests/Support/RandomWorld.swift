@@ -43,6 +43,8 @@ struct RandomWorld {
         case .signCeremony, .commit: return .keyUnavailable(id)
         case .capture: return .captured(id, capture())
         case .openFaceToken: return dice.chance(80) ? .faceTokenNotOpened(id) : .faceTokenUnusable(id, rule: "bent")
+        case .runPKI:
+            return dice.pick([.pkiKeysNotReady(id), .faceTokenUnusable(id, rule: "bent"), .keyUnavailable(id)])
         case .rotateFaceToken: return .faceTokenUnusable(id, rule: "bent")
         case .done: return nil
         }
@@ -62,6 +64,7 @@ struct RandomWorld {
             .responded(id, Replies.goodTokens), .responded(id, Replies.code()), .responded(id, Replies.started),
             .lost(id, detail: "late"), .ceremonySigned(id, jws: "l.a.te"), .captured(id, capture()),
             .faceTokenOpened(id), .faceTokenNotOpened(id), .faceTokenRotated(id, sealed: [9]), .committed(id),
+            .pkiRan(id, PKIOutput(keys: [])), .pkiKeysNotReady(id),
         ])
     }
 }

@@ -12,6 +12,8 @@ struct Referee {
     private var completion: Call.Body?
     private var committed = false
     private var isDone = false
+    private var captures = 0
+    private var operationRan = false
     private var sent: [Call.Purpose: Int] = [:]
 
     /// One step: the flow before, what happened (nil for a kill and resume), what came of it, the flow after.
@@ -25,6 +27,7 @@ struct Referee {
         watchProgress(after)
         watchCancel(before, event, after)
         watchCalls(effects)
+        watchOperation(before, event, effects, after)
     }
 
     private mutating func demand(_ holds: Bool, _ rule: String) {
@@ -108,6 +111,26 @@ struct Referee {
         demand(after.state == .failed(.cancelled), "a cancel ends any flow under way")
     }
 
+    /// A key operation that is asked for runs before the rotation, and one that is refused first shows no camera.
+    private mutating func watchOperation(
+        _ before: SenseCryptSignIn, _ event: Event?, _ effects: [Effect], _ after: SenseCryptSignIn
+    ) {
+        captures += effects.filter { $0.action.name == "capture" }.count
+        if case .pkiRan = event, before.phase.name == "operating" { operationRan = true }
+        if effects.contains(where: { $0.action.name == "rotateFaceToken" }) {
+            demand(operationRan == (before.config.pki != nil), "an operation asked for runs, before the rotation")
+        }
+        // The face is shown again, and the operation runs again.
+        if effects.contains(where: { $0.action.name == "capture" }) { operationRan = false }
+        switch after.state {
+        case .failed(.pkiNotAvailable), .failed(.invalidPkiRequest), .failed(.pkiScopeNotAllowed):
+            demand(captures == 0, "a refusal before the scan shows no camera")
+        case .signedIn(let summary):
+            demand((summary.pki == nil) == (after.config.pki == nil), "who asked for an operation hears of it")
+        default: break
+        }
+    }
+
     /// However a server answers, nothing is sent forever.
     private mutating func watchCalls(_ effects: [Effect]) {
         for case .call(let call) in effects.map(\.action) { sent[call.purpose, default: 0] += 1 }
@@ -124,7 +147,9 @@ extension SignInState {
     var attemptsLeft: Int? {
         switch self {
         case .awaitingFace(let left, _), .checkingFace(let left): left
-        case .idle, .starting, .fetchingFaceToken, .postingResult, .postingResultFailed, .signedIn, .failed: nil
+        case .idle, .starting, .fetchingFaceToken, .runningPki, .postingResult, .postingResultFailed, .signedIn,
+            .failed:
+            nil
         }
     }
 }

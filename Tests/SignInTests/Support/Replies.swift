@@ -24,16 +24,19 @@ enum Replies {
     ]
     static let started = json(403, challenge, nonce: "n1")
 
+    static let noFacePKI: JSON = ["enabled": false, "tenant_scope": false, "classes": []]
+    static let facePKI: JSON = ["enabled": true, "tenant_scope": true, "classes": ["p256-ecdsa", "p256-dhkem"]]
+
     static func faceToken(
         attemptsLeft: Int64 = 3, passwordProtected: Bool = false, generation: Int64 = 3,
-        sealed: [UInt8] = Phone.shared.sealed
+        sealed: [UInt8] = Phone.shared.sealed, pki: JSON = Replies.noFacePKI
     ) -> CallResponse {
         json(
             200,
             [
                 "face_token": .string(Base64URL.encode(sealed)), "generation": .int(generation),
                 "password_protected": .bool(passwordProtected), "liveness_required": true,
-                "attempts_left": .int(attemptsLeft), "pki": ["enabled": false, "tenant_scope": false, "classes": []],
+                "attempts_left": .int(attemptsLeft), "pki": pki,
                 "a_member_of_tomorrow": [1, 2, 3],
             ])
     }

@@ -116,6 +116,7 @@ enum GoodWorld {
         case .signCeremony(let claims, _): .ceremonySigned(effect.id, jws: Secret.proof + "." + claims.act.name)
         case .capture: .captured(effect.id, .live(SampleID(rawValue: "self")))
         case .openFaceToken: .faceTokenOpened(effect.id)
+        case .runPKI: .pkiRan(effect.id, Phone.shared.output)
         case .rotateFaceToken: .faceTokenRotated(effect.id, sealed: Phone.shared.rotated)
         case .commit: .committed(effect.id)
         case .done: nil
@@ -125,7 +126,7 @@ enum GoodWorld {
     static func reply(to call: Call) -> CallResponse {
         switch call.purpose {
         case .start: Replies.started
-        case .faceToken: Replies.faceToken()
+        case .faceToken: Replies.faceToken(pki: Replies.facePKI)
         case .attempt: Replies.attemptsLeft(3)
         case .completion: Replies.code()
         case .token: Replies.goodTokens

@@ -97,7 +97,7 @@ extension PhaseTable {
                 ),
             ]
         case .lost, .start, .discovered, .ceremonySigned, .keyUnavailable, .faceTokenOpened, .faceTokenNotOpened,
-            .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
+            .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
             return [(event, event.name)]
         }
     }

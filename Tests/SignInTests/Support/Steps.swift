@@ -21,6 +21,7 @@ enum Steps {
         ] {
             samples.append(try at(name))
         }
+        samples.append(try sample(script(at: "runPKI(sign)", config: Phone.shared.signingConfig)))
         var report = try script(at: "openFaceToken")
         try report.send(.faceTokenNotOpened(report.awaited()))
         samples.append(try sample(report))
@@ -39,8 +40,8 @@ enum Steps {
         return samples
     }
 
-    static func script(at name: String) throws -> Script {
-        var script = Script()
+    static func script(at name: String, config: SignInConfig = Phone.shared.config) throws -> Script {
+        var script = Script(config: config)
         try script.advance(to: name)
         return script
     }
@@ -59,7 +60,7 @@ enum Steps {
             .lost(id, detail: "gone"), .ceremonySigned(id, jws: "j.w.s"), .keyUnavailable(id),
             .captured(id, .closed), .faceTokenOpened(id), .faceTokenNotOpened(id),
             .faceTokenRotated(id, sealed: Phone.shared.rotated), .faceTokenUnusable(id, rule: "bent"),
-            .committed(id), .retry, .cancel,
+            .pkiRan(id, Phone.shared.output), .pkiKeysNotReady(id), .committed(id), .retry, .cancel,
         ]
     }
 }

@@ -6,6 +6,7 @@ extension User: Recorded {
             ("email", .string(email)), ("enabled", .bool(enabled)),
             ("applications", applications.map(JSON.texts) ?? .null), ("created_at", .instant(createdAt)),
             ("devices", .texts(devices)), ("grant_epoch", .int(grantEpoch)),
+            ("shared_face_token", .bool(sharesFaceToken)),
             ("imported_face_token", importedFaceToken?.recordJSON ?? .null),
         ])
     }
@@ -16,6 +17,7 @@ extension User: Recorded {
             applications: reader.has("applications") ? try reader.texts("applications") : nil,
             createdAt: try reader.instant("created_at"), devices: try reader.texts("devices"),
             grantEpoch: try reader.integer("grant_epoch"),
+            sharesFaceToken: reader.has("shared_face_token") ? try reader.bool("shared_face_token") : false,
             importedFaceToken: reader.has("imported_face_token")
                 ? try FaceTokenRecord(try reader.nested("imported_face_token")) : nil)
     }

@@ -8,7 +8,7 @@ extension Tenant: Recorded {
             ("id", .string(id)), ("name", .string(name)), ("profile", .string(profile.rawValue)),
             ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
             ("attestation_mode", .string(attestationMode.rawValue)),
-            ("pki", pki.json), ("policy", policy.json),
+            ("pki", ["enabled": .bool(pki.enabled), "classes": .texts(pki.classes)]), ("policy", policy.json),
             ("withdrawals", .int(withdrawals)),
         ])
     }
@@ -21,9 +21,7 @@ extension Tenant: Recorded {
             profile: reader.has("profile") ? try reader.word("profile") : .standard,
             runsOwnApp: try reader.bool("runs_own_app"), selfSignup: try reader.bool("self_signup"),
             attestationMode: try reader.word("attestation_mode"),
-            pki: FacePKIOffer(
-                enabled: try pki.bool("enabled"), tenantScope: try pki.bool("tenant_scope"),
-                classes: try pki.texts("classes")),
+            pki: FacePKIOffer(enabled: try pki.bool("enabled"), classes: try pki.texts("classes")),
             policy: Policy(
                 nonceOnStart: try policy.bool("nonce_on_start"), nonceAtResource: try policy.bool("nonce_at_resource"),
                 sessionLifetime: try policy.integer("session_lifetime"),
@@ -64,7 +62,7 @@ extension Application: Recorded {
             ("scopes", .texts(scopes)), ("resources", .texts(resources)),
             ("access_token_lifetime", accessTokenLifetime.map(JSON.int) ?? .null),
             ("id_token_signed_response_alg", .string(idTokenAlgorithm.rawValue)),
-            ("refresh_token_rotation", .bool(rotatesRefreshTokens)),
+            ("pki_tenant_scope", .bool(allowsTenantKeys)), ("refresh_token_rotation", .bool(rotatesRefreshTokens)),
         ])
     }
 
@@ -82,6 +80,7 @@ extension Application: Recorded {
             accessTokenLifetime: reader.has("access_token_lifetime")
                 ? try reader.integer("access_token_lifetime") : nil,
             idTokenAlgorithm: try reader.word("id_token_signed_response_alg"),
+            allowsTenantKeys: reader.has("pki_tenant_scope") ? try reader.bool("pki_tenant_scope") : false,
             rotatesRefreshTokens: try reader.bool("refresh_token_rotation"),
             withdrawals: try reader.count("withdrawals"))
     }

@@ -25,23 +25,22 @@ struct Tenant: Sendable, Hashable {
     var runsOwnApp = true
     var selfSignup = false
     var attestationMode = AttestationMode.off
-    var pki = FacePKIOffer()
+    var pki: FacePKIOffer
     var policy: Policy
     /// How often the tenant stopped running its own app, see ``FirstPartyPermit``.
     var withdrawals: Int64 = 0
 }
 
-/// What the answer to a face-token fetch says about Face PKI.
+/// What a tenant offers of Face PKI; whether an operation runs is never told here.
 struct FacePKIOffer: Sendable, Hashable {
     var enabled = false
-    var tenantScope = false
-    var classes: [String] = []
+    var classes: [String]
 
-    /// The `pki` member of the answer.
-    var json: JSON {
+    /// The `pki` member of the answer to a face-token fetch for an application.
+    func json(for application: Application) -> JSON {
         .object([
-            ("enabled", .bool(enabled)), ("tenant_scope", .bool(tenantScope)),
-            ("classes", .array(classes.map(JSON.string))),
+            ("enabled", .bool(enabled)), ("tenant_scope", .bool(enabled && application.allowsTenantKeys)),
+            ("classes", .texts(enabled ? classes : [])),
         ])
     }
 }
@@ -84,6 +83,8 @@ struct Application: Sendable, Hashable {
     /// Seconds; nil means the deployment-wide default.
     var accessTokenLifetime: Int64?
     var idTokenAlgorithm = UnsignedJWT.Algorithm.es256
+    /// Whether an administrator allowed it the Face PKI keys all allowed applications of the tenant share.
+    var allowsTenantKeys = false
     /// Whether a refresh token is good once only.
     ///
     /// A spent one that comes back revokes its family.

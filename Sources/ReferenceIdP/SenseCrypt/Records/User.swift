@@ -13,6 +13,10 @@ struct User: Sendable, Hashable {
     var devices: [String] = []
     /// Grants count only while they carry this number: raising it ends all of them at once.
     var grantEpoch: Int64 = 0
+    /// Whether all devices of the user hold one face token: what one of them rotates, all of them have.
+    ///
+    /// Otherwise each device starts one of its own.
+    var sharesFaceToken = false
     /// A face token an administrator imported, for the devices yet to be enrolled with a ticket.
     var importedFaceToken: FaceTokenRecord?
 

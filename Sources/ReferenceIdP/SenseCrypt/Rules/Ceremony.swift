@@ -19,7 +19,7 @@ extension Realm {
                 ("password_protected", .bool(token.passwordProtected)),
                 ("liveness_required", true),
                 ("attempts_left", .int(Int64(left))),
-                ("pki", tenant.pki.json),
+                ("pki", tenant.pki.json(for: fitting.application)),
             ]))
     }
 

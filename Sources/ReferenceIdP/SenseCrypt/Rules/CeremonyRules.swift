@@ -6,6 +6,7 @@ struct FittingCeremony: Sendable {
     let session: Session
     let device: EnrolledDevice
     let user: User
+    let application: Application
 }
 
 extension Realm {
@@ -22,7 +23,7 @@ extension Realm {
         try preconditions(of: application, turn)
         try time(of: ceremony, fits: session, turn)
         let (device, user) = try everything(of: ceremony, fits: session, turn)
-        return FittingCeremony(session: session, device: device, user: user)
+        return FittingCeremony(session: session, device: device, user: user, application: application)
     }
 
     /// A session past its lifetime, dead, aborted or completed takes no more ceremony requests.

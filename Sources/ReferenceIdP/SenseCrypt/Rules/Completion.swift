@@ -116,14 +116,26 @@ extension Realm {
             expected: "generation \(device.faceToken.generation)", actual: "\(request.ceremony.generation)")
     }
 
+    /// Gives a device its next face token, and every other device of a user who shares one.
+    private mutating func rotate(_ device: EnrolledDevice, to token: FaceTokenRecord, _ turn: inout Turn) {
+        let user = users[device.userID]
+        let kids = user?.sharesFaceToken == true ? user?.devices ?? [] : [device.kid]
+        for kid in kids {
+            guard var holder = devices[kid] else { continue }
+            holder.faceToken = token
+            save(holder, &turn)
+        }
+    }
+
     /// Rotates the face token, completes the session and gives its first code, in one step.
     private mutating func completeFirst(
         _ request: CompletionRequest, _ session: Session, _ device: EnrolledDevice, _ turn: inout Turn
     ) -> PendingReply {
-        var device = device
-        device.faceToken = FaceTokenRecord(
-            sealed: request.faceToken, generation: device.faceToken.generation + 1, passwordProtected: false)
-        save(device, &turn)
+        rotate(
+            device,
+            to: FaceTokenRecord(
+                sealed: request.faceToken, generation: device.faceToken.generation + 1, passwordProtected: false),
+            &turn)
         let completion = Completion(
             proofHash: request.ceremony.proofHash, codeHash: "", replacements: 0, authTime: turn.now)
         return giveCode(session, device.userID, completion, &turn)

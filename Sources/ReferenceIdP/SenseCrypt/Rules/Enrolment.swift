@@ -64,7 +64,7 @@ extension Realm {
         try hasRoom(user, request.kid, turn)
         tickets.remove(ticketHash)
         turn.changes.append(RecordChange(kind: .ticket, key: key(ticketHash), value: nil))
-        return addDevice(request, to: user, imported: user.importedFaceToken, &turn)
+        return addDevice(request, to: user, holding: tokenInStore(for: user), &turn)
     }
 
     private mutating func enrol(
@@ -77,7 +77,7 @@ extension Realm {
         try keyIsFree(request.kid, for: nil, turn)
         removeSignupCode(address, &turn)
         let user = User(id: turn.entropy.uuid(), email: code.email, createdAt: turn.now)
-        return addDevice(request, to: user, imported: nil, &turn)
+        return addDevice(request, to: user, holding: nil, &turn)
     }
 
     private func refusedRight(_ rule: String, expected: String, _ turn: Turn) -> Refusal {
@@ -99,15 +99,21 @@ extension Realm {
             actual: "one more")
     }
 
+    /// The face token a further device of a user begins with, where it is not one of its own.
+    private func tokenInStore(for user: User) -> FaceTokenRecord? {
+        let shared = user.sharesFaceToken ? user.devices.lazy.compactMap { self.devices[$0]?.faceToken }.first : nil
+        return shared ?? user.importedFaceToken
+    }
+
     private mutating func addDevice(
-        _ request: EnrolmentRequest, to user: User, imported: FaceTokenRecord?, _ turn: inout Turn
+        _ request: EnrolmentRequest, to user: User, holding given: FaceTokenRecord?, _ turn: inout Turn
     ) -> PendingReply {
         var user = user
         if !user.devices.contains(request.kid) { user.devices.append(request.kid) }
         let own = FaceTokenRecord(sealed: request.faceToken, generation: 1, passwordProtected: false)
         let device = EnrolledDevice(
             kid: request.kid, userID: user.id, publicKey: request.publicKey, platform: request.platform,
-            enrolledAt: turn.now, faceToken: imported ?? own)
+            enrolledAt: turn.now, faceToken: given ?? own)
         save(user, &turn)
         save(device, &turn)
         return .json(
