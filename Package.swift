@@ -43,7 +43,7 @@ let package = Package(
         layer("Transport", ["Encoding", "HTTP", "CLinux", "COpenSSL"]),
         layer("OAuth", ["Encoding", "Crypto", "JOSE", "HTTP"]),
         layer("Device", ["Encoding", "Crypto", "JOSE", "Profiles"]),
-        layer("SignIn", ["Encoding", "JOSE", "HTTP", "OAuth", "Device", "Profiles"]),
+        layer("SignIn", ["Encoding", "Crypto", "JOSE", "HTTP", "OAuth", "Device", "Profiles"]),
         layer("ReferenceIdP", ["Encoding", "Crypto", "JOSE", "HTTP", "Profiles"]),
         layer("Profiles", [], path: "Profiles", resources: [.embedInCode("sensecrypt.json5")]),
         layer("Store", ["Encoding", "CSQLite", "Device"]),
