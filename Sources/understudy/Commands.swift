@@ -6,7 +6,8 @@ enum Commands {
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec, ProxyCommand.spec]
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [
-                EventsCommand.spec, WaitCommand.spec, StopCommand.spec, VersionCommand.spec, ProfileCommand.spec,
+                EventsCommand.spec, WaitCommand.spec, StopCommand.spec, DoctorCommand.spec, VersionCommand.spec,
+                ProfileCommand.spec,
                 BenchCommand.spec,
             ])
 }

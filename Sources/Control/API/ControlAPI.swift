@@ -160,6 +160,7 @@ extension ControlAPI {
             try await api.takeSecret(path[0])
         },
         Route("GET", "/v1/journal") { api, request, _ throws(ControlProblem) in try api.journal(request) },
+        Route("GET", "/v1/doctor") { api, _, _ throws(ControlProblem) in try await api.examine() },
         Route("GET", "/v1/idps") { api, _, _ in api.listIdPs() },
         Route("POST", "/v1/stop") { api, _, _ in api.acceptStop() },
     ]
