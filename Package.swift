@@ -53,7 +53,7 @@ let package = Package(
         layer(
             "Control",
             [
-                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "SignIn", "Store", "Engine",
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
                 "ReferenceIdP", "Profiles",
             ]),
         .executableTarget(

@@ -19,6 +19,17 @@ public enum GrantRequests {
         ])
     }
 
+    /// Redeems a code that came with a redirect, which the server compares with the one it was issued for (RFC 6749
+    /// section 4.1.3); `resource` as in RFC 8707 section 2.2.
+    public static func code(
+        _ code: String, verifier: String, clientID: String, redirectURI: RedirectURI, resource: String?
+    ) -> FormFields {
+        var form = self.code(code, verifier: verifier, clientID: clientID)
+        form.append("redirect_uri", redirectURI.text)
+        if let resource { form.append("resource", resource) }
+        return form
+    }
+
     /// Redeems a refresh token (RFC 6749 section 6).
     public static func refresh(_ refreshToken: String, clientID: String) -> FormFields {
         FormFields([

@@ -3,7 +3,8 @@ enum Commands {
     /// The table, in the order help lists it.
     static let table = CommandTable(
         commands: [DemoCommand.spec, ServeCommand.spec]
-            + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec, FetchCommand.spec, ProxyCommand.spec]
+            + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec] + OAuthCommands.specs
+            + [FetchCommand.spec, ProxyCommand.spec]
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [
                 EventsCommand.spec, WaitCommand.spec, StopCommand.spec, DoctorCommand.spec, VersionCommand.spec,

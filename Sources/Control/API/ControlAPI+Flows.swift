@@ -11,9 +11,10 @@ extension ControlAPI {
         let fields = try BodyFields(
             of: request,
             allowing: [
-                "issuer", "client_id", "scopes", "login_hint", "resource", "scans", "faults",
+                "system", "issuer", "client_id", "scopes", "login_hint", "resource", "scans", "faults",
                 "client_assertion_provider", "pki",
-            ])
+            ] + Self.oauthFields)
+        let system = try system(fields)
         let config = SignInConfig(
             issuer: try fields.string("issuer", "the tenant's issuer"),
             clientID: try fields.string("client_id", "the opted-in application"),
@@ -21,8 +22,8 @@ extension ControlAPI {
             loginHint: try fields.optionalString("login_hint", longest: 254), allowPlainHTTPOnLoopback: true,
             pki: try fields.pki())
         let order = SignInOrder(
-            config: config, scans: try scans(fields, "scans"), faults: try faults(fields, among: Call.Purpose.ofSignIn),
-            clientAssertions: try flowAssertions(fields))
+            system, config: config, scans: try scans(fields, "scans"),
+            faults: try faults(fields, among: system.calls), clientAssertions: try flowAssertions(fields))
         let view = try await controlling { () throws(EngineError) in
             try await engine.startSignIn(order, device: device)
         }

@@ -159,6 +159,8 @@ extension ControlAPI {
         Route("POST", "/v1/flows/*/secret") { api, _, path throws(ControlProblem) in
             try await api.takeSecret(path[0])
         },
+        Route("POST", "/v1/clients") { api, request, _ throws(ControlProblem) in try await api.registerClient(request)
+        },
         Route("GET", "/v1/journal") { api, request, _ throws(ControlProblem) in try api.journal(request) },
         Route("GET", "/v1/doctor") { api, _, _ throws(ControlProblem) in try await api.examine() },
         Route("GET", "/v1/idps") { api, _, _ in api.listIdPs() },

@@ -65,8 +65,8 @@ extension FlowView {
     /// The flow as the control API shows it, with the steps behind number `count`.
     func json(after count: Int, at now: Instant, showingTokens: Bool) -> JSON {
         var members: [(String, JSON)] = [
-            ("id", .string(id.rawValue)), ("device", .string(device.rawValue)), ("issuer", .string(config.issuer)),
-            ("client_id", .string(config.clientID)),
+            ("id", .string(id.rawValue)), ("device", .string(device.rawValue)), ("system", .string(system)),
+            ("issuer", .string(config.issuer)), ("client_id", .string(config.clientID)),
         ]
         members += state.documentMembers
         members += [
@@ -85,7 +85,9 @@ extension FlowView {
         case .signedIn: "signed_in"
         case .failed: "failed"
         case .postingResultFailed: "parked"
-        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .runningPki, .postingResult: nil
+        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .authorizing, .redeeming,
+            .runningPki, .postingResult:
+            nil
         }
     }
 }

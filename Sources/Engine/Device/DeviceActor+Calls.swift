@@ -14,6 +14,10 @@ extension DeviceActor {
         switch outgoing {
         case .discovery(let issuer): launchDiscovery(of: issuer, effect: effect, flow: flowID)
         case .call(let call): launchCall(call, effect: effect, flow: flowID)
+        case .visit(let url, let page, let attempt):
+            launchVisit(url, page: page, attempt: attempt, effect: effect, flow: flowID)
+        case .listen(let redirectURI): launchListener(at: redirectURI, effect: effect, flow: flowID)
+        case .awaitBrowser: launchBrowser(effect: effect, flow: flowID)
         }
     }
 
@@ -157,11 +161,11 @@ extension DeviceActor {
             milliseconds: spent / .milliseconds(1), clientAssertionBy: sent.clientAssertionBy)
     }
 
-    private func track(_ effect: EffectID, flow flowID: FlowID, _ task: Task<Void, Never>) {
+    func track(_ effect: EffectID, flow flowID: FlowID, _ task: Task<Void, Never>) {
         exchanges[flowID, default: [:]][effect] = task
     }
 
-    private func finish(_ effect: EffectID, flow flowID: FlowID, steps: [Step], event: () -> Event) {
+    func finish(_ effect: EffectID, flow flowID: FlowID, steps: [Step], event: () -> FlowEvent) {
         exchanges[flowID]?[effect] = nil
         for step in steps { flows[flowID]?.note(step) }
         deliver(event(), to: flowID)

@@ -10,7 +10,7 @@ import Store
 /// What became of an effect at once.
 enum Performed {
     /// It is done and this is the answer.
-    case answered(Event)
+    case answered(FlowEvent)
     /// It goes out to the network once the flow is stored.
     case outgoing(Outgoing)
     /// It is done and has no answer, or the answer comes later.
@@ -21,6 +21,12 @@ enum Performed {
 enum Outgoing {
     case discovery(issuer: String)
     case call(Call)
+    /// A page of a browser's way.
+    case visit(url: String, page: Int, attempt: Int)
+    /// A place for a browser to come back to.
+    case listen(redirectURI: String)
+    /// A person's browser, which is out.
+    case awaitBrowser
 
     /// Whether this is the completion, whose exact proof must be found again after a kill.
     var isCompletion: Bool {
@@ -30,27 +36,38 @@ enum Outgoing {
 
 /// Performing the effects that need no network: keys, camera, face, keychain.
 extension DeviceActor {
-    func perform(_ effect: Effect, in flow: inout LiveFlow) -> Performed {
+    func perform(_ effect: FlowEffect, in flow: inout LiveFlow) -> Performed {
         switch effect.action {
+        case .senseCrypt(let action): perform(action, effect.id, in: &flow)
+        case .oauth(let action): perform(action, effect.id, in: &flow)
+        }
+    }
+
+    /// The issuer's metadata, at once where it is known.
+    func discover(_ issuer: String, _ effect: EffectID) -> Performed {
+        let known = world.metadata.known(issuer, at: world.clock.now())
+        return known.map { .answered(.discovered(effect, $0)) } ?? .outgoing(.discovery(issuer: issuer))
+    }
+
+    private func perform(_ action: Action, _ effect: EffectID, in flow: inout LiveFlow) -> Performed {
+        switch action {
         case .discover(let issuer):
-            if let known = world.metadata.known(issuer, at: world.clock.now()) {
-                return .answered(.discovered(effect.id, known))
-            }
-            return .outgoing(.discovery(issuer: issuer))
+            return discover(issuer, effect)
         case .call(let call):
             return .outgoing(.call(call))
         case .signCeremony(let claims, let key):
-            return .answered(signCeremony(claims, key: key, effect: effect.id, in: &flow))
+            return .answered(.senseCrypt(signCeremony(claims, key: key, effect: effect, in: &flow)))
         case .capture:
-            return capture(effect.id, in: &flow)
+            return capture(effect, in: &flow)
         case .openFaceToken(let sealed, let sample):
-            return .answered(open(sealed, sample: sample, effect: effect.id, in: &flow))
+            return .answered(.senseCrypt(open(sealed, sample: sample, effect: effect, in: &flow)))
         case .runPKI(let operation):
-            return .answered(run(operation, effect: effect.id, in: &flow))
+            return .answered(.senseCrypt(run(operation, effect: effect, in: &flow)))
         case .rotateFaceToken(let generation, let classes):
-            return .answered(reseal(as: generation, addingSeeds: classes, effect: effect.id, in: &flow))
+            return .answered(
+                .senseCrypt(reseal(as: generation, addingSeeds: classes, effect: effect, in: &flow)))
         case .commit(let session):
-            return .answered(commit(session, effect: effect.id, in: &flow))
+            return .answered(commit(session, effect: effect, in: &flow))
         case .done:
             flow.opened = nil
             flow.samples = [:]
@@ -88,7 +105,7 @@ extension DeviceActor {
     /// Lets the camera see the next outcome: the flow's own script first, then the camera's queue.
     private func capture(_ effect: EffectID, in flow: inout LiveFlow) -> Performed {
         let outcome = flow.script.isEmpty ? nextOfCamera() : flow.script.removeFirst()
-        return see(outcome, capture: effect, in: &flow).map { .answered($0) } ?? .awaited
+        return see(outcome, capture: effect, in: &flow).map { .answered(.senseCrypt($0)) } ?? .awaited
     }
 
     private func nextOfCamera() -> ScanOutcome {
@@ -159,7 +176,7 @@ extension DeviceActor {
     }
 
     /// Stores the session and the flow that earned it in one transaction.
-    private func commit(_ session: TokenSession, effect: EffectID, in flow: inout LiveFlow) -> Event {
+    func commit(_ session: TokenSession, effect: EffectID, in flow: inout LiveFlow) -> FlowEvent {
         do {
             var finished = flow
             _ = finished.machine.handle(.committed(effect), at: now)

@@ -83,15 +83,7 @@ extension DeviceActor {
 
     /// The issuer's metadata, fetched if it is not known yet.
     func metadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
-        let world = world
-        if let known = world.metadata.known(issuer, at: world.clock.now()) { return known }
-        switch await world.metadata.discover(issuer, world: world).result {
-        case .found(let metadata): return metadata
-        case .failed(.unreachable(let why)): throw .unreachable(url: issuer, why: why)
-        case .failed(.unavailable(let status, _)):
-            throw .badAnswer(call: "discovery", why: "the server answered \(status)")
-        case .failed(.invalid(let error)): throw .badAnswer(call: "discovery", why: "\(error)")
-        }
+        try await world.serverMetadata(of: issuer)
     }
 
     private func enrolmentBody(_ credential: EnrolmentCredential, enrolment: String, sealed: [UInt8]) -> JSON {

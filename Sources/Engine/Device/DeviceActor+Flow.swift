@@ -7,27 +7,44 @@ import SignIn
 extension DeviceActor {
     /// Starts a sign-in and returns how it stands after everything that needs no network.
     func start(_ order: SignInOrder, id flowID: FlowID) throws(EngineError) -> FlowView {
-        let enrolments = try storedEnrolments()
+        let (machine, beginning) = try machine(for: order)
         let assertions = try order.clientAssertions.map { (source) throws(EngineError) in
             try source.provider(in: world)
         }
         world.assertions.begin(flowID, of: order.config.clientID, on: id, with: assertions)
-        let facts = DeviceFacts(
-            installThumbprint: installThumbprint,
-            enrolments: enrolments.map { DeviceFacts.Enrolment(issuer: $0.issuer, email: $0.email, kid: $0.kid) })
-        let secrets = FlowSecrets(codeVerifier: world.entropy.token(32), nonce: world.entropy.token(16))
-        var config = order.config
-        config.wire = SignInWire(world.profile)
         flows[flowID] = LiveFlow(
-            id: flowID, startedAt: now, machine: SenseCryptSignIn(config: config), script: order.scans,
-            faults: FaultPlan(order.faults))
+            id: flowID, startedAt: now, machine: machine, script: order.scans, faults: FaultPlan(order.faults))
         registry.hold(self, for: flowID)
-        deliver(.start(facts, secrets), to: flowID)
+        deliver(beginning, to: flowID)
         return try view(flowID)
     }
 
+    /// A fresh machine for an order, and the event it begins with.
+    private func machine(for order: SignInOrder) throws(EngineError) -> (FlowMachine, FlowEvent) {
+        let (verifier, nonce) = (world.entropy.token(32), world.entropy.token(16))
+        switch order.system {
+        case .senseCrypt:
+            let facts = DeviceFacts(
+                installThumbprint: installThumbprint,
+                enrolments: try storedEnrolments().map {
+                    DeviceFacts.Enrolment(issuer: $0.issuer, email: $0.email, kid: $0.kid)
+                })
+            let secrets = FlowSecrets(codeVerifier: verifier, nonce: nonce)
+            var config = order.config
+            config.wire = SignInWire(world.profile)
+            return (.senseCrypt(SenseCryptSignIn(config: config)), .senseCrypt(.start(facts, secrets)))
+        case .oauth(let door):
+            let secrets = AuthorizationCodeSignIn.Secrets(
+                codeVerifier: verifier, nonce: nonce, state: world.entropy.token(16))
+            return (
+                .oauth(AuthorizationCodeSignIn(config: order.config, door: door)),
+                .oauth(.start(installThumbprint: installThumbprint, secrets))
+            )
+        }
+    }
+
     /// Hands one event to a flow's machine and performs what it answers with, until only the network is awaited.
-    func deliver(_ event: Event, to flowID: FlowID) {
+    func deliver(_ event: FlowEvent, to flowID: FlowID) {
         advance(flowID) { $0.handle(event, at: $1) }
     }
 
@@ -42,7 +59,7 @@ extension DeviceActor {
     ///
     /// The flow is written to the store before its requests leave, so that a kill at any moment finds the
     /// exact proof that may already have been sent.
-    private func advance(_ flowID: FlowID, by move: (inout SenseCryptSignIn, Instant) -> [Effect]) {
+    private func advance(_ flowID: FlowID, by move: (inout FlowMachine, Instant) -> [FlowEffect]) {
         guard var flow = flows.removeValue(forKey: flowID) else { return }
         var calls: [(EffectID, Outgoing)] = []
         var answers = perform(moved(&flow, by: move), in: &flow, sending: &calls)
@@ -60,8 +77,8 @@ extension DeviceActor {
     }
 
     private func moved(
-        _ flow: inout LiveFlow, by move: (inout SenseCryptSignIn, Instant) -> [Effect]
-    ) -> [Effect] {
+        _ flow: inout LiveFlow, by move: (inout FlowMachine, Instant) -> [FlowEffect]
+    ) -> [FlowEffect] {
         let before = flow.machine.state
         let effects = move(&flow.machine, now)
         if flow.machine.state != before { flow.note(.state(flow.machine.state)) }
@@ -69,9 +86,9 @@ extension DeviceActor {
     }
 
     private func perform(
-        _ effects: [Effect], in flow: inout LiveFlow, sending calls: inout [(EffectID, Outgoing)]
-    ) -> [Event] {
-        var answers: [Event] = []
+        _ effects: [FlowEffect], in flow: inout LiveFlow, sending calls: inout [(EffectID, Outgoing)]
+    ) -> [FlowEvent] {
+        var answers: [FlowEvent] = []
         for effect in effects {
             switch perform(effect, in: &flow) {
             case .answered(let answer): answers.append(answer)
@@ -119,7 +136,7 @@ extension DeviceActor {
         flow.openCapture = nil
         let event = see(outcome, capture: capture, in: &flow)
         flows[flowID] = flow
-        if let event { deliver(event, to: flowID) }
+        if let event { deliver(.senseCrypt(event), to: flowID) }
         return try view(flowID)
     }
 

@@ -26,6 +26,9 @@ extension DeviceActor {
             switch flow.machine.state {
             case .postingResult: calls.contains { $0.isCompletion }
             case .awaitingFace: flow.waitsForScan
+            case .authorizing(let url): url != nil
+            // A code cannot be had again without going through the browser again.
+            case .redeeming: !calls.isEmpty
             case .postingResultFailed, .signedIn, .failed: true
             case .idle, .starting, .fetchingFaceToken, .checkingFace, .runningPki: false
             }

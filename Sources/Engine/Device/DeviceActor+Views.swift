@@ -24,8 +24,8 @@ extension DeviceActor {
     func view(of flow: LiveFlow) -> FlowView {
         withSecret(
             FlowView(
-                id: flow.id, device: id, config: flow.machine.config, state: flow.machine.state,
-                waitsForScan: flow.waitsForScan, steps: flow.steps,
+                id: flow.id, device: id, system: flow.machine.system, config: flow.machine.config,
+                state: flow.machine.state, waitsForScan: flow.waitsForScan, steps: flow.steps,
                 session: storedSession(after: flow.machine.state)))
     }
 

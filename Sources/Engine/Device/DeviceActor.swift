@@ -26,6 +26,8 @@ actor DeviceActor {
     var exchanges: [FlowID: [EffectID: Task<Void, Never>]] = [:]
     /// The refresh under way, which everybody waits for who finds the same access token wanting.
     var refreshing: Refreshing?
+    /// The places browsers come back to, each until its flow is done.
+    var listeners: [FlowID: RedirectListener] = [:]
     var waiters: [FlowID: [Waiter]] = [:]
     var lastWaiter: UInt64 = 0
     /// Keeps this actor alive while flows are under way, since the registry only remembers it weakly.

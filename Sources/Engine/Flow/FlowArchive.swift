@@ -8,7 +8,7 @@ import Store
 enum FlowArchive {
     /// What a flow needs to go on in another process.
     private struct Body: Codable {
-        let machine: SenseCryptSignIn
+        let machine: FlowMachine
         let script: [ScanOutcome]
         let faults: FaultPlan
         let startedAt: Instant
@@ -64,8 +64,8 @@ enum FlowArchive {
             session = try storing { try store.read { store in try store.session(of: record.device) } }
         }
         return FlowView(
-            id: id, device: record.device, config: machine.config, state: machine.state, waitsForScan: body.waits,
-            steps: steps.map { .archived($0) }, session: session)
+            id: id, device: record.device, system: machine.system, config: machine.config, state: machine.state,
+            waitsForScan: body.waits, steps: steps.map { .archived($0) }, session: session)
     }
 
     /// A flow without its steps, for lists.
@@ -73,8 +73,8 @@ enum FlowArchive {
         let body = try body(of: record)
         let machine = body.machine
         return FlowView(
-            id: FlowID(rawValue: record.id), device: record.device, config: machine.config, state: machine.state,
-            waitsForScan: body.waits, steps: [], session: nil)
+            id: FlowID(rawValue: record.id), device: record.device, system: machine.system, config: machine.config,
+            state: machine.state, waitsForScan: body.waits, steps: [], session: nil)
     }
 
     /// Whether the process that last wrote a flow still runs and is not this one.

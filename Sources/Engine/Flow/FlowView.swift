@@ -8,6 +8,8 @@ public struct FlowView: Sendable {
     public let id: FlowID
     /// The device it runs on.
     public let device: DeviceID
+    /// The system it signs in at: `sensecrypt` or `oauth`.
+    public let system: String
     /// What it was asked to do.
     public let config: SignInConfig
     /// The state it is in.

@@ -7,7 +7,7 @@ import SignIn
 struct LiveFlow {
     let id: FlowID
     let startedAt: Instant
-    var machine: SenseCryptSignIn
+    var machine: FlowMachine
     /// Scan outcomes of this flow alone, next first.
     var script: [ScanOutcome]
     var faults: FaultPlan

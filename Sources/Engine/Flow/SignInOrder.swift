@@ -3,6 +3,24 @@ public import SignIn
 
 /// What a sign-in is asked to be: its configuration, what the camera will see, and what shall go wrong.
 public struct SignInOrder: Sendable {
+    /// What kind of server it signs in at.
+    public enum System: Sendable, Hashable {
+        /// The SenseCrypt in-app sign-in.
+        case senseCrypt
+        /// Any standard authorization server: code, PKCE and DPoP, by way of a browser.
+        case oauth(BrowserDoor)
+
+        /// The calls such a sign-in may make, and faults may be planned for.
+        public var calls: [Call.Purpose] {
+            switch self {
+            case .senseCrypt: Call.Purpose.ofSignIn
+            case .oauth: Call.Purpose.ofBrowserSignIn
+            }
+        }
+    }
+
+    /// What kind of server it signs in at.
+    public var system: System
     /// Issuer, client, scopes, hint and resource.
     public var config: SignInConfig
     /// Scan outcomes for this flow alone, before the camera's own queue.
@@ -14,9 +32,10 @@ public struct SignInOrder: Sendable {
 
     /// Describes a sign-in.
     public init(
-        config: SignInConfig, scans: [ScanOutcome] = [], faults: [PlannedFault] = [],
+        _ system: System = .senseCrypt, config: SignInConfig, scans: [ScanOutcome] = [], faults: [PlannedFault] = [],
         clientAssertions: ClientAssertionSource? = nil
     ) {
+        self.system = system
         self.config = config
         self.scans = scans
         self.faults = faults

@@ -8,7 +8,9 @@ extension SignInState {
     public var documentMembers: [(String, JSON)] {
         var members: [(String, JSON)] = [("state", .string(name))]
         switch self {
-        case .idle, .starting, .fetchingFaceToken, .runningPki, .postingResult: break
+        case .idle, .starting, .fetchingFaceToken, .runningPki, .redeeming, .postingResult: break
+        case .authorizing(let url):
+            if let url { members.append(("authorization_url", .string(url))) }
         case .awaitingFace(let attemptsLeft, let last):
             members.append(("attempts_left", .int(Int64(attemptsLeft))))
             if let last { members.append(("outcome", .string(last.text))) }

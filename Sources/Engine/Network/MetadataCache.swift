@@ -125,3 +125,19 @@ final class MetadataCache: Sendable {
         }
     }
 }
+
+extension World {
+    /// An issuer's metadata, fetched if it is not known yet.
+    ///
+    /// Throws `.unreachable` or `.badAnswer`.
+    func serverMetadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
+        if let known = metadata.known(issuer, at: clock.now()) { return known }
+        switch await metadata.discover(issuer, world: self).result {
+        case .found(let found): return found
+        case .failed(.unreachable(let why)): throw .unreachable(url: issuer, why: why)
+        case .failed(.unavailable(let status, _)):
+            throw .badAnswer(call: "discovery", why: "the server answered \(status)")
+        case .failed(.invalid(let error)): throw .badAnswer(call: "discovery", why: "\(error)")
+        }
+    }
+}

@@ -2,13 +2,15 @@ public import Encoding
 
 /// One HTTP call the machine wants made.
 ///
-/// Every call is a `POST`.
+/// Every call is a `POST`; the pages of a browser's way, which go by ``Purpose/authorize``, are actions of their own.
 ///
 /// The edge adds what must be fresh for each attempt: the DPoP proof (with its `jti`, `iat` and the newest nonce of
 /// the origin) and, for a confidential client, a client assertion.
 public struct Call: Codable, Sendable, Hashable {
     /// Which of the flow's calls this is.
     public enum Purpose: String, Codable, Sendable, Hashable, CaseIterable {
+        /// Takes a browser one page further on its way through an authorization server; the only `GET`.
+        case authorize
         /// Call 1, opens the session.
         case start
         /// Call 2, fetches the sealed face token.
@@ -26,8 +28,10 @@ public struct Call: Codable, Sendable, Hashable {
         /// Revokes a grant nobody will use, best effort.
         case revocation
 
-        /// The calls a sign-in may make.
-        public static let ofSignIn: [Purpose] = allCases.filter { $0 != .refresh }
+        /// The calls a SenseCrypt sign-in may make.
+        public static let ofSignIn: [Purpose] = allCases.filter { $0 != .refresh && $0 != .authorize }
+        /// The calls a sign-in by way of a browser may make.
+        public static let ofBrowserSignIn: [Purpose] = [.authorize, .token, .revocation]
     }
 
     /// A request body.
@@ -81,7 +85,7 @@ extension Call.Purpose {
     public var mayCarryClientAuthentication: Bool {
         switch self {
         case .start, .completion, .token, .refresh, .revocation: true
-        case .faceToken, .attempt, .abort: false
+        case .authorize, .faceToken, .attempt, .abort: false
         }
     }
 }

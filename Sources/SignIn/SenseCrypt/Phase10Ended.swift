@@ -174,7 +174,7 @@ extension SignInFailure {
             .pkiScopeNotAllowed, .pkiKeysNotReady:
             true
         case .notEnrolled, .network, .rateLimited, .notAllowed, .faceMismatch, .sessionExpired, .keyUnavailable,
-            .invalidConfig, .invalidIdToken:
+            .invalidConfig, .invalidIdToken, .browserNeeded, .invalidRedirect:
             false
         }
     }

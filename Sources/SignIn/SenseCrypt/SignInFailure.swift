@@ -34,6 +34,10 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
     case pkiScopeNotAllowed
     /// The face token does not hold the keys yet. One plain sign-in fixes it.
     case pkiKeysNotReady
+    /// The way through the browser cannot be gone without a person, who has to see a page. Use a browser.
+    case browserNeeded(message: String)
+    /// The redirect that came back does not belong to this sign-in, or not to this server, for the rule named.
+    case invalidRedirect(message: String)
     /// The configuration cannot be used, for the rule named.
     case invalidConfig(message: String)
     /// The tokens that came back are not to be trusted, for the rule named. They were revoked.
@@ -57,6 +61,8 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
         case .invalidPkiRequest: "invalidPkiRequest"
         case .pkiScopeNotAllowed: "pkiScopeNotAllowed"
         case .pkiKeysNotReady: "pkiKeysNotReady"
+        case .browserNeeded: "browserNeeded"
+        case .invalidRedirect: "invalidRedirect"
         case .invalidConfig: "invalidConfig"
         case .invalidIdToken: "invalidIdToken"
         }
@@ -81,6 +87,8 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
         case .invalidPkiRequest(let message): message
         case .pkiScopeNotAllowed: "this application is not allowed to use the tenant's keys"
         case .pkiKeysNotReady: "the face token does not hold the keys yet; one plain sign-in adds them"
+        case .browserNeeded(let message): message
+        case .invalidRedirect(let message): message
         case .invalidConfig(let message): message
         case .invalidIdToken(let message): message
         }

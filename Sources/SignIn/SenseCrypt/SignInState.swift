@@ -18,6 +18,11 @@ public enum SignInState: Codable, Sendable, Hashable {
     case checkingFace(attemptsLeft: Int)
     /// The face matched, and the key operation the app asked for runs.
     case runningPki
+    /// A browser is on its way through the authorization server. `url` is what a person has to open, or nil where the
+    /// phone goes there itself.
+    case authorizing(url: String?)
+    /// The browser came back with a code, which is redeemed for tokens, and they are stored.
+    case redeeming
     /// The match is proven: completion (call 3), tokens (call 4), and storing them.
     case postingResult
     /// Parked: the result could not be delivered and waits for ``Event/retry``, which costs no scan.
@@ -36,6 +41,8 @@ public enum SignInState: Codable, Sendable, Hashable {
         case .awaitingFace: "awaitingFace"
         case .checkingFace: "checkingFace"
         case .runningPki: "runningPki"
+        case .authorizing: "authorizing"
+        case .redeeming: "redeeming"
         case .postingResult: "postingResult"
         case .postingResultFailed: "postingResultFailed"
         case .signedIn: "signedIn"
@@ -47,8 +54,8 @@ public enum SignInState: Codable, Sendable, Hashable {
     public var isTerminal: Bool {
         switch self {
         case .signedIn, .failed: true
-        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .runningPki, .postingResult,
-            .postingResultFailed:
+        case .idle, .starting, .fetchingFaceToken, .awaitingFace, .checkingFace, .authorizing, .redeeming,
+            .runningPki, .postingResult, .postingResultFailed:
             false
         }
     }

@@ -21,6 +21,7 @@ struct FlowFollower {
         var current = flow
         var seen = known
         var askedForScan = false
+        var askedForBrowser = false
         while true {
             for step in current["steps"]?.array ?? [] {
                 guard let n = step["n"]?.int, n > seen else { continue }
@@ -28,6 +29,10 @@ struct FlowFollower {
                 seen = n
             }
             if current["result"]?.string != nil { break }
+            if let url = current["authorization_url"]?.string, !askedForBrowser {
+                askedForBrowser = true
+                output.note("open in a browser: \(Display.safe(url))")
+            }
             if current.holds("waiting_for_scan"), !askedForScan {
                 askedForScan = true
                 output.note("waiting for a scan: understudy flow scan \(Display.safe(id)) match")

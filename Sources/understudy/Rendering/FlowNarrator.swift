@@ -64,8 +64,12 @@ struct FlowNarrator {
         defer { lastError = step["error"]?.string }
         let attempt = step["attempt"]?.int ?? 1
         let name = style.strong(step.shown("call")) + (attempt > 1 ? " (attempt \(attempt))" : "")
-        let head = "  \(name)  \(step.shown("method")) \(Self.path(step.shown("url")))"
-        guard verbose else { return ["\(head)  \(answer(step))"] }
+        let path = Self.path(step.shown("url"))
+        guard verbose else {
+            // A query is for those who ask for more.
+            return ["  \(name)  \(step.shown("method")) \(path.prefix { $0 != "?" })  \(answer(step))"]
+        }
+        let head = "  \(name)  \(step.shown("method")) \(path)"
         var lines = [head]
         for proof in step["proved"]?.array ?? [] { lines += self.proof(proof) }
         if let origin = step["client_assertion"]?["by"] {

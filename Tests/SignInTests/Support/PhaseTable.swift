@@ -82,7 +82,8 @@ enum PhaseTable {
         case .checkingFace(let left): "checkingFace(\(left))"
         case .postingResultFailed(let cause): "postingResultFailed(\(cause.name))"
         case .failed(let failure): "failed(\(failure.reason))"
-        case .idle, .starting, .fetchingFaceToken, .runningPki, .postingResult, .signedIn: state.name
+        case .idle, .starting, .fetchingFaceToken, .runningPki, .authorizing, .redeeming, .postingResult, .signedIn:
+            state.name
         }
     }
 }

@@ -147,8 +147,8 @@ extension SignInState {
     var attemptsLeft: Int? {
         switch self {
         case .awaitingFace(let left, _), .checkingFace(let left): left
-        case .idle, .starting, .fetchingFaceToken, .runningPki, .postingResult, .postingResultFailed, .signedIn,
-            .failed:
+        case .idle, .starting, .fetchingFaceToken, .authorizing, .redeeming, .runningPki, .postingResult,
+            .postingResultFailed, .signedIn, .failed:
             nil
         }
     }

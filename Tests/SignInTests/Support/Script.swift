@@ -125,6 +125,8 @@ enum GoodWorld {
 
     static func reply(to call: Call) -> CallResponse {
         switch call.purpose {
+        // No call of this machine's: the pages of a browser's way are effects of their own.
+        case .authorize: Replies.html
         case .start: Replies.started
         case .faceToken: Replies.faceToken(pki: Replies.facePKI)
         case .attempt: Replies.attemptsLeft(3)
