@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
@@ -144,9 +145,41 @@ def test_a_client_nobody_registered_is_refused(client: Client) -> None:
     assert stranger.login().outcome == (1, "failed", "server")
 
 
-def test_a_code_that_was_spent_by_a_lost_answer_brings_nothing(client: Client) -> None:
+def test_a_lost_answer_to_the_token_request_is_made_good(client: Client) -> None:
     # The first token request is the one that is asked for a nonce: losing that answer spends no code.
     assert client.login("--fault", "lose-reply:token").outcome == (0, "signed_in", None)
+
+
+def test_a_refresh_rotates_the_tokens_under_the_same_key(client: Client, api: ResourceServer) -> None:
+    before = client.login("--scope", "read", "--show-tokens").document["session"]
+    refreshed = client.understudy.run("session", "refresh", "--device", DEVICE)
+    assert refreshed.code == 0, refreshed.document
+    after = client.understudy.run("session", "show", "--device", DEVICE, "--show-tokens").document
+    assert after["access_token"] != before["access_token"] and after["refresh_token"] != before["refresh_token"]
+    assert verify_with_jwks(after["access_token"], client.jwks()).claims["cnf"]["jkt"] == client.install_jkt
+    assert client.fetch(f"{api.origin}/accounts").document["status"] == 200
+    assert api.seen[0].token == after["access_token"]
+
+
+def test_a_browser_may_come_back_to_a_port_the_system_picked(understudy: Understudy, issuer: str) -> None:
+    """This server knows redirect URIs byte for byte, so the port that was picked is refused; but it was listened at."""
+    understudy.run("device", "create", DEVICE)
+    command = [str(understudy.binary), "oauth", "login", "--browser", "--device", DEVICE, "--issuer", issuer, "--client",
+               "nobody", "--state", str(understudy.state)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=ENVIRONMENT)
+    try:
+        assert process.stdout
+        address = next(match[1] for line in process.stdout if (match := re.search(r"in a browser: (\S+)", line)))
+        query = parse_qs(urlsplit(address).query)
+        (callback,), (state,) = query["redirect_uri"], query["state"]
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/callback", callback)
+        refusal = {"error": "access_denied", "state": state, "iss": issuer}
+        assert requests.get(callback, params=refusal, timeout=10).status_code == 200
+        output = process.stdout.read()
+        assert process.wait(timeout=COMMAND_SECONDS) == 1 and "notAllowed" in output, output
+    finally:
+        process.kill()
+        process.wait()
 
 
 def test_signing_out_forgets_the_session(client: Client) -> None:
