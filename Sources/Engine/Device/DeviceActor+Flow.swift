@@ -109,6 +109,7 @@ extension DeviceActor {
         flows[flowID] = nil
         exchanges[flowID] = nil
         registry.release(flowID)
+        if flow.machine.state.isTerminal { world.ended.note(in: world.store) }
     }
 
     /// Sends a parked flow's proof again.

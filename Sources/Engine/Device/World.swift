@@ -15,6 +15,7 @@ struct World: Sendable {
     let journal: Journal
     let assertions = ClientAssertionBook()
     let underWay = UnderWay()
+    let ended = EndedFlows()
     let secrets = SharedSecrets()
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int
