@@ -114,7 +114,7 @@ extension DeviceActor {
 
     /// Sends a parked flow's proof again.
     func retry(_ flowID: FlowID) throws(EngineError) -> FlowView {
-        let state = try adopt(flowID).machine.state
+        let state = try takeUp(flowID).machine.state
         guard state.isParked else { throw .notParked(flow: flowID.rawValue, state: state.name) }
         deliver(.retry, to: flowID)
         return try view(flowID)
