@@ -1,8 +1,9 @@
 /// The wire of SenseCrypt in-app sign-in as data: names, paths, statuses, lifetimes and limits.
 ///
 /// The built-in profile is the document `sensecrypt.json5`, which says of each value whether the public
-/// description states it or whether it is assumed. Both sides of the protocol read it: neither has a
-/// path or a spelling of its own. It holds no conditions; what depends on one is Swift.
+/// description states it or whether it is assumed. The reference IdP
+/// reads all of it; the phone reads the ceremony's paths and words and the `error` of a stale face token, and
+/// finds the rest in the metadata. It holds no conditions; what depends on one is Swift.
 public struct SenseCryptProfile: Sendable, Hashable, Codable {
     /// The profile's name.
     public let name: String
