@@ -1,0 +1,13 @@
+/// A kind of evidence about the calling app, by the name it has on the wire (SenseCrypt wire, section 14).
+public enum EvidenceFormat: String, Sendable, Hashable, Codable, CaseIterable {
+    /// An App Attest attestation object: a new key of an install, vouched for by the platform's authority.
+    case appAttest = "apple-appattest"
+    /// An App Attest assertion: a signature by an attested key.
+    case appAttestAssertion = "apple-appattest-assertion"
+    /// An Android key attestation chain.
+    case androidKey = "android-key"
+    /// A Play Integrity token of a classic request, bound by its nonce.
+    case playIntegrityClassic = "play-integrity-classic"
+    /// A Play Integrity token of a standard request, bound by its request hash.
+    case playIntegrity = "play-integrity"
+}
