@@ -105,6 +105,41 @@ static inline int understudy_hkdf_sha256(
     return EVP_KDF_derive(context, output, output_size, params);
 }
 
+// --- Certificates (Crypto) ---
+
+// A name as RFC 2253 writes it, UTF-8 left as it is, NUL-terminated. Free with understudy_openssl_free. NULL on failure.
+static inline char *understudy_name_text(const X509_NAME *name) {
+    BIO *bio = BIO_new(BIO_s_mem());
+    if (bio == NULL) return NULL;
+    char *text = NULL;
+    if (X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253 & ~ASN1_STRFLGS_ESC_MSB) >= 0) {
+        char *start = NULL;
+        long count = BIO_get_mem_data(bio, &start);
+        text = OPENSSL_malloc((size_t)count + 1);
+        if (text != NULL) {
+            memcpy(text, start, (size_t)count);
+            text[count] = 0;
+        }
+    }
+    BIO_free(bio);
+    return text;
+}
+
+// The flags of a certificate's extensions that say it was not understood, or is an authority's.
+static inline int understudy_certificate_is_invalid(X509 *certificate) {
+    return (X509_get_extension_flags(certificate) & EXFLAG_INVALID) != 0;
+}
+static inline int understudy_certificate_has_constraints(X509 *certificate) {
+    return (X509_get_extension_flags(certificate) & EXFLAG_BCONS) != 0;
+}
+static inline int understudy_certificate_is_authority(X509 *certificate) {
+    uint32_t flags = X509_get_extension_flags(certificate);
+    return (flags & EXFLAG_BCONS) != 0 && (flags & EXFLAG_CA) != 0;
+}
+static inline int understudy_certificate_has_key_usage(X509 *certificate) {
+    return (X509_get_extension_flags(certificate) & EXFLAG_KUSAGE) != 0;
+}
+
 // --- TLS (Transport) ---
 
 static inline int understudy_ssl_ctx_require_tls12(SSL_CTX *context) {
