@@ -13,6 +13,8 @@ public struct CheckedProof: Sendable, Hashable {
     public let jti: String
     /// When it says it was made, in seconds since 1970.
     public let issuedAt: Int64
+    /// Whether `issuedAt` was readable; always so, except where the rule on its form is not applied.
+    let isDated: Bool
     /// The nonce it carries.
     public let nonce: String?
 

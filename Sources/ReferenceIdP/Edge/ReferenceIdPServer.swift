@@ -59,6 +59,8 @@ public final class ReferenceIdPServer: Sendable {
     private let keys: SigningKeys
     private let queue: RecordQueue
     private let wallClock: @Sendable () -> Instant
+    /// Whether any tenant has rules switched off, so that nobody else pays for asking.
+    private let rulesAreOff: Atomic<Bool>
 
     /// Makes a server; what it begins with is stored before this returns.
     ///
@@ -78,6 +80,7 @@ public final class ReferenceIdPServer: Sendable {
         } else {
             idp = try SenseCryptIdP(settings: settings, restoring: configuration.records, entropy: &entropy)
         }
+        rulesAreOff = Atomic(idp.hasRulesOff)
         state = Mutex(State(idp: idp, entropy: entropy))
         wallClock = configuration.wallClock
         self.keys = keys
@@ -101,11 +104,16 @@ public final class ReferenceIdPServer: Sendable {
                 peerIsLoopback: peerIsLoopback, hostIsLoopback: hostIsLoopback, address: peerAddress),
             settings: settings,
             deviceKey: { tenant, kid in state.withLock { $0.idp.deviceKey(tenant: tenant, kid: kid) } },
-            clientKeys: { tenant, id in state.withLock { $0.idp.clientKeys(tenant: tenant, clientID: id) } })
+            clientKeys: { tenant, id in state.withLock { $0.idp.clientKeys(tenant: tenant, clientID: id) } },
+            rulesOff: { tenant in
+                guard rulesAreOff.load(ordering: .acquiring) else { return [] }
+                return state.withLock { $0.idp.rulesOff(tenant: tenant) }
+            })
         let reply = state.withLock { state in
             let now = state.idp.clock.now(wall: wallClock())
             let outcome = state.idp.handle(intake, now: now, entropy: &state.entropy)
             queue.add(outcome.changes)
+            if intake.endpoint == "manage" { rulesAreOff.store(state.idp.hasRulesOff, ordering: .releasing) }
             return outcome.reply
         }
         do {

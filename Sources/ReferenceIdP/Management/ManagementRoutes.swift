@@ -49,6 +49,12 @@ struct ManagementRoute: Sendable {
         ManagementRoute("PATCH", "tenants/{tenant}/policy") { idp, call, turn throws(Refusal) in
             try idp.changePolicy(&call, &turn)
         },
+        ManagementRoute("GET", "tenants/{tenant}/rules") { idp, call, turn throws(Refusal) in
+            .json(200, try idp.realm(call).rulesJSON)
+        },
+        ManagementRoute("PUT", "tenants/{tenant}/rules") { idp, call, turn throws(Refusal) in
+            try idp.switchRules(&call, &turn)
+        },
         ManagementRoute("GET", "tenants/{tenant}/inbox") { idp, call, turn throws(Refusal) in try idp.readInbox(call) },
         ManagementRoute("GET", "tenants/{tenant}/applications") { idp, call, turn throws(Refusal) in
             try idp.listApplications(call)

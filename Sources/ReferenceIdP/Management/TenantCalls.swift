@@ -37,6 +37,7 @@ extension SenseCryptIdP {
         for (kind, key) in realm.recordKeys { turn.forget(kind, [key]) }
         turn.forget(.tenant, [realm.tenant.id])
         realms[realm.tenant.id] = nil
+        noteRulesOff(realm.tenant.id)
         return .empty(204)
     }
 

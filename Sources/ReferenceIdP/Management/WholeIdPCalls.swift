@@ -79,6 +79,7 @@ extension SenseCryptIdP {
         findings = FindingRing(capacity: findings.capacity)
         callers = ExpiringTable(capacity: callers.capacity)
         clock = .real
+        tenantsWithRulesOff = []
         plantStandardSeed(&turn)
         return .empty(204)
     }

@@ -11,7 +11,8 @@ struct ResourceRequest: Sendable {
         case several
         /// A scheme the API does not speak, or one without a token.
         case unusable(scheme: String)
-        case bearer
+        /// The scheme of unbound tokens.
+        case bearer(Result<AccessToken, AccessToken.Fault>)
         case dpop(Result<AccessToken, AccessToken.Fault>)
     }
 
@@ -32,19 +33,28 @@ struct ResourceRequest: Sendable {
         let presented = Self.presented(request.fields.values("Authorization"))
         switch presented {
         case .token(let token):
-            credentials = .dpop(
-                Result { () throws(AccessToken.Fault) in
-                    try AccessToken(token, tenant: tenant, settings: context.settings)
-                })
+            credentials = .dpop(Self.read(token, tenant, context))
             proof = context.proof(origin: context.settings.apiOrigin, accessToken: token)
+        case .bearer(let token):
+            credentials = .bearer(Self.read(token, tenant, context))
+            proof = .failure(.headerCount(0))
         case .other(let other):
             credentials = other
             proof = .failure(.headerCount(0))
         }
     }
 
+    private static func read(
+        _ token: String, _ tenant: String, _ context: IntakeContext
+    ) -> Result<AccessToken, AccessToken.Fault> {
+        Result { () throws(AccessToken.Fault) in
+            try AccessToken(token, tenant: tenant, settings: context.settings, off: context.off)
+        }
+    }
+
     private enum Presented {
         case token(String)
+        case bearer(String)
         case other(Credentials)
     }
 
@@ -57,7 +67,7 @@ struct ResourceRequest: Sendable {
         guard parts.count == 2 else { return .other(.unusable(scheme: scheme)) }
         switch scheme {
         case "dpop": return .token(String(parts[1]))
-        case "bearer": return .other(.bearer)
+        case "bearer": return .bearer(String(parts[1]))
         default: return .other(.unusable(scheme: scheme))
         }
     }

@@ -36,6 +36,7 @@ extension SenseCryptIdP {
 
     private mutating func restore(_ tenant: Tenant, codeSecret: [UInt8]) {
         realms[tenant.id] = Realm(tenant: tenant, profile: settings.profile, codeSecret: codeSecret)
+        noteRulesOff(tenant.id)
     }
 
     private mutating func restoreSignIns(_ readers: [RecordChange.Kind: [RecordReader]]) throws(RestoreError) {

@@ -22,6 +22,8 @@ public struct SenseCryptIdP: Sendable {
     var findings: FindingRing
     /// Requests of late, by peer address.
     var callers: ExpiringTable<String, RateWindow>
+    /// Tenants with rules switched off; nearly always none.
+    var tenantsWithRulesOff: Set<String> = []
     /// Numbers applications, so that one deleted and made again is another.
     var nextSerial: Int64 = 1
 
@@ -60,12 +62,15 @@ public struct SenseCryptIdP: Sendable {
     public mutating func handle(_ intake: Intake, now: Instant, entropy: inout EntropyStream) -> Outcome {
         var turn = Turn(now: now, settings: settings, entropy: entropy)
         defer { entropy = turn.entropy }
+        let off = intake.tenant.map { rulesOff(tenant: $0) } ?? []
         var reply: PendingReply
+        var isChallenge = false
         do {
             reply = try answer(intake, &turn)
         } catch {
             turn.remarks.append(Turn.Remark(rule: error.rule, expected: error.expected, actual: error.actual))
             reply = error.reply(at: intake)
+            isChallenge = error.answer.code == turn.errors.useDpopNonce.code
         }
         let found = turn.remarks.map { remark in
             Finding(
@@ -74,6 +79,8 @@ public struct SenseCryptIdP: Sendable {
         }
         for finding in found { findings.record(finding) }
         finish(&reply, intake, now)
+        if off.contains(.answerNoStore) { reply.fields.remove("Cache-Control") }
+        if off.contains(.answerNonce), isChallenge { reply.fields.remove("DPoP-Nonce") }
         return Outcome(reply: reply, findings: found, changes: turn.changes)
     }
 

@@ -6,13 +6,14 @@ extension Realm {
     func diagnoses(_ profile: SenseCryptProfile, at now: Instant) -> [Diagnosis] {
         let optedIn = applications.page(after: nil, limit: .max).map(\.value).filter(\.firstPartyChallenge)
         guard !optedIn.isEmpty else {
-            return [
+            return ruleDiagnoses() + [
                 diagnosis(
                     .notice, "tenant.opt_in", "no application of the tenant has in-app sign-in allowed",
                     remedy: "set first_party_challenge_enabled on the application of the tenant's app")
             ]
         }
-        return attestationDiagnoses(optedIn) + optedIn.flatMap { diagnoses(of: $0, profile) } + peopleDiagnoses(at: now)
+        return ruleDiagnoses() + attestationDiagnoses(optedIn) + optedIn.flatMap { diagnoses(of: $0, profile) }
+            + peopleDiagnoses(at: now)
             + policyDiagnoses()
     }
 
@@ -20,6 +21,16 @@ extension Realm {
         _ severity: Diagnosis.Severity, _ rule: String, client: String? = nil, _ problem: String, remedy: String
     ) -> Diagnosis {
         Diagnosis(severity, rule, tenant: tenant.id, clientID: client, problem, remedy: remedy)
+    }
+
+    /// Rules are switched off to see a test fail, and must not stay off.
+    private func ruleDiagnoses() -> [Diagnosis] {
+        guard !tenant.rulesOff.isEmpty else { return [] }
+        return [
+            diagnosis(
+                .error, "rules.off", "rules are not applied: \(tenant.rulesOff.names.joined(separator: ", "))",
+                remedy: "PUT /manage/tenants/\(tenant.id)/rules with an empty off")
+        ]
     }
 
     /// The description's own diagnosis: a warning while an opted-in application's tenant is not at enforce.

@@ -71,6 +71,7 @@ enum ChallengeIntake {
 
     /// RFC 7636: S256 alone, and a missing method would mean `plain`.
     private static func codeChallenge(_ form: StrictForm, _ reading: Reading) throws(Refusal) -> String {
+        if reading.skips(.startCodeChallenge) { return try form.optional("code_challenge") ?? "" }
         try form.fixed("code_challenge_method", "S256")
         let challenge = try form.required("code_challenge")
         guard challenge.utf8.count == 43, (try? Base64URL.decode(challenge)) != nil else {

@@ -18,7 +18,7 @@ struct StrictForm {
         } catch {
             throw reading.malformed("request.form", expected: "a well-formed form body", actual: error.description)
         }
-        if let name = fields.repeatedNames.first {
+        if let name = fields.repeatedNames.first, !reading.skips(.formRepeated) {
             throw reading.malformed(
                 "request.repeated", expected: "each parameter once", actual: "\(Clipped.text(name)) twice")
         }

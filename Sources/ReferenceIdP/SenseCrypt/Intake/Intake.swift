@@ -100,6 +100,27 @@ struct IntakeContext {
     let settings: IdPSettings
     let deviceKey: DeviceKeyLookup
     let clientKeys: ClientKeyLookup
+    let rulesOff: RulesOffLookup
+    /// The rules that are off where the request goes, once its tenant is known.
+    private(set) var off: Set<RuleSwitch> = []
+
+    init(
+        request: HTTPRequest, settings: IdPSettings, deviceKey: @escaping DeviceKeyLookup,
+        clientKeys: @escaping ClientKeyLookup, rulesOff: @escaping RulesOffLookup
+    ) {
+        self.request = request
+        self.settings = settings
+        self.deviceKey = deviceKey
+        self.clientKeys = clientKeys
+        self.rulesOff = rulesOff
+    }
+
+    /// The same for a request that goes to a tenant.
+    func at(_ tenant: String) -> IntakeContext {
+        var context = self
+        context.off = rulesOff(tenant)
+        return context
+    }
 
     /// The URL the request was sent to, built from what we advertise and the raw path.
     func url(_ origin: String) -> String { origin + request.path }
@@ -110,7 +131,7 @@ struct IntakeContext {
             () throws(DPoPRefusal) in
             try DPoPVerifier.check(
                 headerValues: request.fields.values("DPoP"), method: request.method, url: url(origin),
-                accessToken: accessToken)
+                accessToken: accessToken, off: off.proofRules)
         }
     }
 }

@@ -7,18 +7,22 @@ extension SenseCryptIdP {
     ///
     /// Touches no state.
     ///
-    /// `deviceKey` is asked at most once, for the key of a signed device request, and `clientKeys` at most once, for the
-    /// keys of a client that brings an assertion. A body over the
+    /// `deviceKey` is asked at most once, for the key of a signed device request, `clientKeys` at most once, for the
+    /// keys of a client that brings an assertion, and `rulesOff` at most once, where the tenant is known. A body over the
     /// profile's limit is refused before it is looked at. Nothing a caller can send makes this fail.
     public static func intake(
         _ request: HTTPRequest, surface: IdPSurface = .identityProvider, caller: IdPCaller,
-        settings: IdPSettings, deviceKey: DeviceKeyLookup, clientKeys: ClientKeyLookup = { _, _ in nil }
+        settings: IdPSettings, deviceKey: DeviceKeyLookup, clientKeys: ClientKeyLookup = { _, _ in nil },
+        rulesOff: RulesOffLookup = { _ in [] }
     ) -> Intake {
         withoutActuallyEscaping(deviceKey) { deviceKey in
             withoutActuallyEscaping(clientKeys) { clientKeys in
-                let context = IntakeContext(
-                    request: request, settings: settings, deviceKey: deviceKey, clientKeys: clientKeys)
-                return intake(context, surface: surface, caller: caller)
+                withoutActuallyEscaping(rulesOff) { rulesOff in
+                    let context = IntakeContext(
+                        request: request, settings: settings, deviceKey: deviceKey, clientKeys: clientKeys,
+                        rulesOff: rulesOff)
+                    return intake(context, surface: surface, caller: caller)
+                }
             }
         }
     }
@@ -94,7 +98,7 @@ struct Router {
         }
         return Intake(
             endpoint: "api", tenant: tenant,
-            content: .resource(ResourceRequest(context: context, tenant: tenant)))
+            content: .resource(ResourceRequest(context: context.at(tenant), tenant: tenant)))
     }
 
     private func management(caller: IdPCaller) -> Intake {
@@ -124,7 +128,7 @@ struct Router {
         guard request.body.count <= limit else {
             return refused(tooLarge(limit), endpoint: route.name, tenant: tenant)
         }
-        let reading = Reading(context: context, tenant: tenant)
+        let reading = Reading(context: context.at(tenant), tenant: tenant)
         do {
             let content = try route.read(reading)
             return Intake(endpoint: route.name, tenant: tenant, clientID: content.clientID, content: content)
@@ -176,10 +180,15 @@ struct Reading {
         return form["client_id"].map { Clipped.text($0, limit: 128) }
     }
 
+    /// Whether a rule is switched off for the tenant.
+    func skips(_ rule: RuleSwitch) -> Bool { context.off.contains(rule) }
+
     /// A refusal of a malformed request.
     func malformed(_ rule: String, expected: String, actual: String) -> Refusal {
-        Refusal(
-            errors.invalidRequest, rule: rule, expected: expected, actual: actual,
+        let isUnreadable = ["request.content_type", "request.form", "request.json"].contains(rule)
+        return Refusal(
+            isUnreadable && skips(.answerMalformed) ? errors.serverError : errors.invalidRequest, rule: rule,
+            expected: expected, actual: actual,
             detail: "\(rule.split(separator: ".").last.map(String.init) ?? rule): expected \(expected)")
     }
 }

@@ -22,6 +22,8 @@ struct RefreshGrantRequest: Sendable {
     let scope: [String]?
     let resource: String?
     let proof: ProofInput
+    /// Whether the token has the shape of those the IdP gives.
+    let looksLikeOurs: Bool
 }
 
 /// Reads requests of the token endpoint.
@@ -56,7 +58,7 @@ enum TokenIntake {
             tokenHash: storedHash(token),
             scope: try form.optional("scope").map(ScopeText.list),
             resource: try form.optional("resource"),
-            proof: reading.context.proof(origin: reading.settings.origin))
+            proof: reading.context.proof(origin: reading.settings.origin), looksLikeOurs: token.contains("."))
     }
 }
 

@@ -25,8 +25,17 @@ extension Realm {
 
     /// Why nothing may happen in a session any more, or nil while something may.
     func end(of session: Session, at now: Instant) -> String? {
-        if let end = session.end(at: now) { return end }
-        return stillHolds(session.permit, for: session.clientID) ? nil : "opened before the feature was withdrawn"
+        if let end = session.end(at: now), !skips(endedBy: session, at: now) { return end }
+        guard !skips(.sessionPermit), !stillHolds(session.permit, for: session.clientID) else { return nil }
+        return "opened before the feature was withdrawn"
+    }
+
+    /// Whether the rule that ended a session is switched off.
+    private func skips(endedBy session: Session, at now: Instant) -> Bool {
+        guard !tenant.rulesOff.isEmpty else { return false }
+        guard case .dead(let cause) = session.progress else { return skips(.sessionLifetime) }
+        let isOver = now >= session.expiresAt && !skips(.sessionLifetime)
+        return cause != Session.outOfMismatches && skips(.sessionLive) && !isOver
     }
 }
 

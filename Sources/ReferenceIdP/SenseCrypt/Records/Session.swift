@@ -53,6 +53,9 @@ struct Session: Expiring, Hashable {
     /// The number of mismatches so far; a lost report counts once a later one arrives.
     var mismatchCount: Int { mismatches.last?.number ?? 0 }
 
+    /// The cause of a session that ended with the last mismatch of its budget.
+    static let outOfMismatches = "out of mismatches"
+
     /// Why nothing may happen here any more, or nil while something may.
     func end(at now: Instant) -> String? {
         if case .dead(let cause) = progress { return cause }

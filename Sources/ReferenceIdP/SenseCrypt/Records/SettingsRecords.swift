@@ -9,11 +9,12 @@ extension Tenant: Recorded {
             ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
             ("attestation_mode", .string(attestationMode.rawValue)),
             ("pki", ["enabled": .bool(pki.enabled), "classes": .texts(pki.classes)]), ("policy", policy.json),
-            ("withdrawals", .int(withdrawals)),
+            ("withdrawals", .int(withdrawals)), ("rules_off", .texts(rulesOff.names)),
         ])
     }
 
     init(_ reader: RecordReader) throws(RestoreError) {
+        let rulesOff = reader.has("rules_off") ? try reader.texts("rules_off") : []
         let pki = try reader.nested("pki")
         let policy = try reader.nested("policy")
         self.init(
@@ -28,7 +29,8 @@ extension Tenant: Recorded {
                 codeLifetime: try policy.integer("code_lifetime"),
                 maxReplacements: try policy.integer("max_replacements"),
                 rateLimits: policy.has("rate_limits") ? try policy.word("rate_limits") : .described),
-            withdrawals: try reader.count("withdrawals"))
+            withdrawals: try reader.count("withdrawals"), rulesOff: Set(rulesOff.compactMap(RuleSwitch.init(rawValue:)))
+        )
     }
 }
 

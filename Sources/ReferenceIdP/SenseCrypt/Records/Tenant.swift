@@ -29,6 +29,8 @@ struct Tenant: Sendable, Hashable {
     var policy: Policy
     /// How often the tenant stopped running its own app, see ``FirstPartyPermit``.
     var withdrawals: Int64 = 0
+    /// Rules that are not applied here, so that a conformance test can be seen to fail.
+    var rulesOff: Set<RuleSwitch> = []
 }
 
 /// What a tenant offers of Face PKI; whether an operation runs is never told here.

@@ -29,22 +29,25 @@ extension Realm {
     mutating func reportMismatch(_ ceremony: CeremonyJWS, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         let fitting = try fitting(ceremony, turn)
         let session = fitting.session
+        var number = ceremony.number
         if let counted = session.mismatches.first(where: { $0.jti == ceremony.jti }) {
-            return attemptsLeft(after: counted.number, turn)
+            guard skips(.attemptRepeat) else { return attemptsLeft(after: counted.number, turn) }
+            number = session.mismatchCount + 1
         }
         try live(session, turn)
-        guard ceremony.number > session.mismatchCount else {
+        guard number > session.mismatchCount || skips(.attemptNumber) else {
             throw Refusal(
                 turn.errors.invalidRequest, rule: "attempt.n", expected: "n above \(session.mismatchCount)",
                 actual: "n \(ceremony.number) in a new report", detail: "this mismatch was reported before")
         }
         bind(fitting, &turn)
         let last = turn.profile.limits.mismatches
+        let isUnlimited = skips(.attemptBudget)
         update(session: session.key, &turn) { session in
-            session.mismatches.append(Session.Mismatch(jti: ceremony.jti, number: ceremony.number))
-            if ceremony.number >= last { session.progress = .dead("out of mismatches") }
+            session.mismatches.append(Session.Mismatch(jti: ceremony.jti, number: number))
+            if number >= last, !isUnlimited { session.progress = .dead(Session.outOfMismatches) }
         }
-        return attemptsLeft(after: ceremony.number, turn)
+        return attemptsLeft(after: number, turn)
     }
 
     /// Ends a session from the phone's side.

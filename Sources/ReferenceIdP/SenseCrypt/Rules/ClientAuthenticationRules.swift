@@ -23,13 +23,23 @@ extension Realm {
             if let fault = fault(of: assertion, by: application, turn) { throw Refusal(fault, turn) }
             return AuthenticatedClient(application: application, assertion: assertion)
         case (true, .none):
-            throw Refusal(CredentialFault("missing", expected: "client_assertion", actual: "nothing"), turn)
-        case (true, .unusable(let fault)): throw Refusal(fault, turn)
+            try refuse(CredentialFault("missing", expected: "client_assertion", actual: "nothing"), turn)
+        case (true, .unusable(let fault)): try refuse(fault, turn)
         case (false, .assertion), (false, .unusable):
-            throw Refusal(
-                CredentialFault("unexpected", expected: "a public client's client_id alone", actual: "an assertion"),
-                turn)
+            let expected = "a public client's client_id alone"
+            try refuse(CredentialFault("unexpected", expected: expected, actual: "an assertion"), turn)
         }
+        return AuthenticatedClient(application: application, assertion: nil)
+    }
+
+    private func refuse(_ fault: CredentialFault, _ turn: Turn) throws(Refusal) {
+        guard !skips(ruleNamed: fault.rule) else { return }
+        throw Refusal(fault, turn)
+    }
+
+    /// A fault, unless its rule is switched off.
+    private func unless(_ rule: RuleSwitch, _ fault: CredentialFault?) -> CredentialFault? {
+        skips(rule) ? nil : fault
     }
 
     /// Whether a client must prove who it is: under FAPI 2.0, whatever it is registered as.
@@ -41,6 +51,16 @@ extension Realm {
     private func fault(
         of assertion: ClientAssertion, by application: Application, _ turn: Turn
     ) -> CredentialFault? {
+        unless(.assertionSignature, signatureFault(assertion, application))
+            ?? unless(.assertionIssuer, nameFault("iss", assertion.issuer, application))
+            ?? unless(.assertionSubject, nameFault("sub", assertion.subject, application))
+            ?? unless(.assertionAudience, audienceFault(assertion, turn))
+            ?? unless(.assertionIssuedAt, aheadFault("iat", assertion.issuedAt, turn))
+            ?? unless(.assertionNotBefore, aheadFault("nbf", assertion.notBefore, turn))
+            ?? unless(.assertionExpiry, expiryFault(assertion, turn))
+    }
+
+    private func signatureFault(_ assertion: ClientAssertion, _ application: Application) -> CredentialFault? {
         guard case .good(let key) = assertion.signature else {
             return CredentialFault(
                 "signature", expected: "a signature of the client's key", actual: "another signature")
@@ -48,13 +68,12 @@ extension Realm {
         guard application.clientKeys?.entries.contains(where: { $0.key == key }) ?? false else {
             return CredentialFault("kid", expected: "a registered key", actual: "one withdrawn a moment ago")
         }
-        guard assertion.issuer.utf8.elementsEqual(application.clientID.utf8) else {
-            return CredentialFault("iss", expected: application.clientID, actual: assertion.issuer)
-        }
-        guard assertion.subject.utf8.elementsEqual(application.clientID.utf8) else {
-            return CredentialFault("sub", expected: application.clientID, actual: assertion.subject)
-        }
-        return audienceFault(assertion, turn) ?? timeFault(assertion, turn)
+        return nil
+    }
+
+    private func nameFault(_ claim: String, _ name: String, _ application: Application) -> CredentialFault? {
+        name.utf8.elementsEqual(application.clientID.utf8)
+            ? nil : CredentialFault(claim, expected: application.clientID, actual: name)
     }
 
     /// The issuer, as a string, and nothing else: an endpoint's URL or a list lets another server's endpoint collect
@@ -68,13 +87,15 @@ extension Realm {
             ? nil : CredentialFault("aud", expected: wanted, actual: audience)
     }
 
-    private func timeFault(_ assertion: ClientAssertion, _ turn: Turn) -> CredentialFault? {
+    private func aheadFault(_ claim: String, _ instant: Instant?, _ turn: Turn) -> CredentialFault? {
         let (now, ahead) = (turn.now, turn.profile.windows.clientAssertionAhead)
-        for (name, instant) in [("iat", assertion.issuedAt), ("nbf", assertion.notBefore)] {
-            guard let instant, instant > now.adding(seconds: ahead) else { continue }
-            return CredentialFault(
-                name, expected: "at most \(ahead) s ahead", actual: "\(instant.seconds(since: now)) s ahead")
-        }
+        guard let instant, instant > now.adding(seconds: ahead) else { return nil }
+        return CredentialFault(
+            claim, expected: "at most \(ahead) s ahead", actual: "\(instant.seconds(since: now)) s ahead")
+    }
+
+    private func expiryFault(_ assertion: ClientAssertion, _ turn: Turn) -> CredentialFault? {
+        let now = turn.now
         guard now < assertion.expiresAt else {
             return CredentialFault(
                 "exp", expected: "an assertion in time",
@@ -95,7 +116,7 @@ extension Realm {
         let isNew = assertions.insert(
             jkt: storedHash(client.application.clientID), jti: assertion.jti, expires: assertion.expiresAt,
             now: turn.now)
-        guard !isNew else { return }
+        guard !isNew, !skips(.assertionOnce) else { return }
         throw Refusal(CredentialFault("jti", expected: "an identifier used once", actual: "a used one"), turn)
     }
 }

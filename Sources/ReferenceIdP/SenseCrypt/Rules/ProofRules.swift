@@ -11,9 +11,10 @@ enum NonceNeed: Sendable {
 
 /// A DPoP proof that passed every check but the one against replay.
 struct AcceptedProof: Sendable {
-    let checked: CheckedProof
-    /// The thumbprint of its key.
-    var jkt: String { checked.jkt }
+    /// Nil only where there is no readable proof and the rule that asks for one is switched off.
+    let checked: CheckedProof?
+    /// The thumbprint of its key; empty where there is none.
+    var jkt: String { checked?.jkt ?? "" }
 }
 
 extension Realm {
@@ -33,9 +34,11 @@ extension Realm {
                 case .required: .required(nonces)
                 case .optional: .accepted(nonces)
                 }
-            try DPoPVerifier.accept(proof, now: turn.now, nonce: policy, times: turn.proofTimes)
+            try DPoPVerifier.accept(
+                proof, now: turn.now, nonce: policy, times: turn.proofTimes, off: tenant.rulesOff.proofRules)
             return AcceptedProof(checked: proof)
         } catch {
+            if let rule = error.broken, skips(ruleNamed: rule.rawValue) { return AcceptedProof(checked: nil) }
             throw Refusal(error, errors: turn.errors)
         }
     }
@@ -44,16 +47,18 @@ extension Realm {
     ///
     /// The last of the checks: what was refused before leaves no trace, and what comes behind may consume.
     mutating func firstUse(of proof: AcceptedProof, _ turn: Turn) throws(Refusal) {
-        let deadline = proof.checked.memoryDeadline(now: turn.now, times: turn.replayTimes)
-        guard proofs.insert(jkt: proof.jkt, jti: proof.checked.jti, expires: deadline, now: turn.now) else {
+        guard let checked = proof.checked, !skips(.proofOnce) else { return }
+        let deadline = checked.memoryDeadline(now: turn.now, times: turn.replayTimes)
+        guard proofs.insert(jkt: proof.jkt, jti: checked.jti, expires: deadline, now: turn.now) else {
             throw Refusal(.replayed, errors: turn.errors)
         }
     }
 
     /// The same at the resource API, which remembers for itself.
     mutating func firstUseAtAPI(of proof: AcceptedProof, _ turn: Turn) throws(Refusal) {
-        let deadline = proof.checked.memoryDeadline(now: turn.now, times: turn.replayTimes)
-        guard apiProofs.insert(jkt: proof.jkt, jti: proof.checked.jti, expires: deadline, now: turn.now) else {
+        guard let checked = proof.checked, !skips(.proofOnce) else { return }
+        let deadline = checked.memoryDeadline(now: turn.now, times: turn.replayTimes)
+        guard apiProofs.insert(jkt: proof.jkt, jti: checked.jti, expires: deadline, now: turn.now) else {
             throw Refusal(.replayed, errors: turn.errors)
         }
     }
