@@ -12,7 +12,9 @@ public struct EngineSettings: Sendable {
     /// How its HTTP client behaves: trust, resolution, local address, proxy.
     public var client = ClientConfiguration()
     /// The wall clock.
-    public var clock: any WallClock = SystemClock()
+    public var clock: any WallClock = WorldClock()
+    /// Servers of this process, which are asked without a socket.
+    public var inProcess = InProcessServers()
     /// Where keys, ids and nonces come from.
     public var entropy = Entropy.system
     /// The words of the wire that the descriptions leave open.
@@ -38,9 +40,10 @@ public final class Engine: Sendable {
         world = World(
             store: store,
             network: Network(
-                client: HTTPClient(settings.client), policy: settings.hosts, observer: settings.observer),
-            metadata: MetadataCache(), clock: settings.clock, entropy: settings.entropy,
-            profile: settings.profile, journal: Journal(), callTimeout: settings.callTimeoutMilliseconds)
+                client: HTTPClient(settings.client), inProcess: settings.inProcess, policy: settings.hosts,
+                observer: settings.observer),
+            clock: settings.clock, entropy: settings.entropy, draws: DeviceEntropy(settings.entropy),
+            profile: settings.profile, callTimeout: settings.callTimeoutMilliseconds)
     }
 
     /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.
@@ -95,9 +98,10 @@ extension Engine {
         faceOf other: DeviceID? = nil
     ) throws(EngineError) -> VirtualDevice {
         let moment = world.clock.now()
-        let handle = KeyHandle(rawValue: "dpop-" + world.entropy.token(9))
-        let face = try other.map { (other) throws(EngineError) in try self.face(of: other) } ?? newFace()
-        let key = try storing { () throws(CryptoError) in try P256.PrivateKey.generate(world.entropy) }
+        let entropy = world.draws[id]
+        let handle = KeyHandle(rawValue: "dpop-" + entropy.token(9))
+        let face = try other.map { (other) throws(EngineError) in try self.face(of: other) } ?? newFace(entropy)
+        let key = try storing { () throws(CryptoError) in try P256.PrivateKey.generate(entropy) }
         let stored = StoredKey(handle: handle, purpose: .dpop, scalar: try scalar(of: key), createdAt: moment)
         let device = VirtualDevice(
             id: id, platform: platform, clock: clock, camera: camera, face: face, installKey: handle,
@@ -114,8 +118,8 @@ extension Engine {
         return device
     }
 
-    private func newFace() -> Face {
-        guard let face = Face(secret: world.entropy.bytes(Face.secretLength)) else {
+    private func newFace(_ entropy: Entropy) -> Face {
+        guard let face = Face(secret: entropy.bytes(Face.secretLength)) else {
             preconditionFailure("entropy gives as many bytes as it is asked for")
         }
         return face
@@ -238,7 +242,7 @@ extension Engine {
 extension Engine {
     /// Starts a sign-in on a device.
     public func startSignIn(_ order: SignInOrder, device: DeviceID) async throws(EngineError) -> FlowView {
-        let flow = FlowID(rawValue: "f-" + world.entropy.token(16))
+        let flow = FlowID(rawValue: "f-" + world.draws[device].token(16))
         return try await actor(device).start(order, id: flow)
     }
 

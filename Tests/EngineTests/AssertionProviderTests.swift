@@ -31,7 +31,7 @@ import Transport
     @Test func `a local key mints what FAPI asks for, with a fresh jti each time`() async throws {
         let key = SigningKey.p256(try P256.PrivateKey.generate(.system))
         let clock = ManualClock(at: Instant(seconds: 1_800_000_000))
-        let provider = LocalKeyAssertions(SigningKeyFile(key: key), clock: clock, entropy: .system)
+        let provider = LocalKeyAssertions(SigningKeyFile(key: key), clock: clock, draws: DeviceEntropy(.system))
         var seen: Set<String> = []
         for _ in 0..<50 {
             let jws = try JWS(compact: try await provider.clientAssertion(for: request))

@@ -1,5 +1,6 @@
 public import Crypto
 import Encoding
+public import Engine
 import HTTP
 public import Profiles
 public import ReferenceIdP
@@ -23,6 +24,8 @@ public final class IdPService: Sendable {
         public var name = "sensecrypt"
         /// Where its keys, codes and tokens come from.
         public var entropy = Entropy.system
+        /// The wall clock its own clock stands on.
+        public var clock: any WallClock = WorldClock()
         /// The names and numbers of the wire.
         public var profile = SenseCryptProfile.builtIn
 
@@ -64,6 +67,8 @@ public final class IdPService: Sendable {
         var provider = ReferenceIdPServer.Configuration(origin: origin, apiOrigin: apiOrigin)
         provider.entropy = configuration.entropy
         provider.profile = configuration.profile
+        let clock = configuration.clock
+        provider.wallClock = { clock.now() }
         guard let store = configuration.store else { return provider }
         let name = configuration.name
         provider.records = try store.read { reader in

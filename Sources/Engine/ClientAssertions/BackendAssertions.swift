@@ -12,7 +12,8 @@ struct BackendAssertions: ClientAssertionProvider {
     /// Nobody observes these exchanges: what comes back is a credential, and no part of the sign-in's protocol.
     init(_ url: HTTPURL, network: Network, timeoutMilliseconds: Int) {
         self.url = url
-        self.network = Network(client: network.client, policy: network.policy, observer: nil)
+        self.network = Network(
+            client: network.client, inProcess: network.inProcess, policy: network.policy, observer: nil)
         self.timeoutMilliseconds = timeoutMilliseconds
     }
 

@@ -19,7 +19,7 @@ extension ClientAssertionSource {
     /// Throws `.hostNotAllowed` or `.invalid` where the backend is one the phone may not talk to.
     func provider(in world: World) throws(EngineError) -> any ClientAssertionProvider {
         switch self {
-        case .key(let file): return LocalKeyAssertions(file, clock: world.clock, entropy: world.entropy)
+        case .key(let file): return LocalKeyAssertions(file, clock: world.clock, draws: world.draws)
         case .command(let command): return CommandAssertions(command)
         case .backend(let url):
             if let objection = world.network.policy.objection(to: url) { throw objection }

@@ -13,14 +13,14 @@ struct LocalKeyAssertions: ClientAssertionProvider {
     private let key: SigningKey
     private let keyID: String
     private let clock: any WallClock
-    private let entropy: Entropy
+    private let draws: DeviceEntropy
 
     /// The time is the wall's, not the device's: a backend has a clock of its own.
-    init(_ file: SigningKeyFile, clock: any WallClock, entropy: Entropy) {
+    init(_ file: SigningKeyFile, clock: any WallClock, draws: DeviceEntropy) {
         key = file.key
         keyID = file.keyID ?? file.key.publicKey.thumbprint
         self.clock = clock
-        self.entropy = entropy
+        self.draws = draws
     }
 
     func clientAssertion(for request: ClientAssertionRequest) async throws(ClientAssertionError) -> String {
@@ -31,7 +31,7 @@ struct LocalKeyAssertions: ClientAssertionProvider {
         let claims = JSONObject([
             ("iss", .string(request.clientID)), ("sub", .string(request.clientID)),
             ("aud", .string(request.audience)), ("iat", .int(now)), ("exp", .int(now + Self.lifetime)),
-            ("jti", .string(entropy.token(16))),
+            ("jti", .string(draws[install: request.dpopJkt].token(16))),
         ])
         do throws(CryptoError) {
             return try key.sign(header: header, payload: JSON.object(claims).serialized())

@@ -8,7 +8,7 @@ import Transport
 /// Performing the effects of a sign-in by way of a browser: pages, the place to come back to, and the wait for it.
 extension DeviceActor {
     /// How long a person's browser is waited for, in seconds.
-    static let browserSeconds = 600
+    static let browserSeconds: Int64 = 600
 
     func perform(_ action: AuthorizationCodeSignIn.Action, _ effect: EffectID, in flow: inout LiveFlow) -> Performed {
         switch action {
@@ -34,17 +34,17 @@ extension DeviceActor {
             timeoutMilliseconds: world.callTimeout)
         let fault = flows[flowID]?.faults.take(for: .authorize)
         if let fault { flows[flowID]?.note(.fault(name: fault.name, call: .authorize)) }
-        let network = world.network
+        let (network, clock) = (world.network, world.clock)
         track(
             effect, flow: flowID,
             Task {
-                let start = ContinuousClock.now
+                let start = clock.elapsed
                 let result = await Self.exchange(request, fault: fault?.kind, over: network)
                 // The first address holds what this phone asks; the query of a later one is the server's own.
                 let step = CallStep(
                     call: Call.Purpose.authorize.rawValue, attempt: attempt, method: "GET",
                     url: page == 1 ? address.text : address.description, outcome: CallStep.Outcome(result),
-                    proofs: [], milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
+                    proofs: [], milliseconds: (clock.elapsed - start) / .milliseconds(1))
                 self.finish(effect, flow: flowID, steps: [.call(step)]) {
                     switch result {
                     case .success(let response):
@@ -84,12 +84,12 @@ extension DeviceActor {
 
     /// Waits for a person's browser; a person who takes too long gave up.
     func launchBrowser(effect: EffectID, flow flowID: FlowID) {
-        let listener = listeners[flowID]
+        let (listener, clock) = (listeners[flowID], world.clock)
         track(
             effect, flow: flowID,
             Task {
                 let patience = Task {
-                    try await Task.sleep(for: .seconds(Self.browserSeconds))
+                    try await clock.sleep(milliseconds: Self.browserSeconds * 1000)
                     listener?.close()
                 }
                 let address = await listener?.address()

@@ -22,11 +22,11 @@ extension DeviceActor {
     }
 
     private func launchDiscovery(of issuer: String, effect: EffectID, flow flowID: FlowID) {
-        let world = world
+        let (world, metadata) = (world, metadataCache)
         track(
             effect, flow: flowID,
             Task {
-                let answer = await world.metadata.discover(issuer, world: world)
+                let answer = await metadata.discover(issuer, world: world)
                 self.finish(effect, flow: flowID, steps: answer.steps.map { .call($0) }) {
                     switch answer.result {
                     case .found(let metadata): .discovered(effect, metadata)
@@ -47,12 +47,12 @@ extension DeviceActor {
             effect, flow: flowID,
             Task {
                 defer { underWay.end() }
-                let start = ContinuousClock.now
+                let start = world.clock.elapsed
                 do throws(ClientAssertionError) {
                     let authentication = try await authenticator.authentication()
                     self.send(call, authenticatedBy: authentication, effect: effect, flow: flowID)
                 } catch {
-                    let step = CallStep(unsent: call, because: error, spent: ContinuousClock.now - start)
+                    let step = CallStep(unsent: call, because: error, spent: self.world.clock.elapsed - start)
                     self.finish(effect, flow: flowID, steps: [.call(step)]) {
                         .lost(effect, detail: error.description)
                     }
@@ -79,9 +79,9 @@ extension DeviceActor {
             effect, flow: flowID,
             Task {
                 defer { underWay.end() }
-                let start = ContinuousClock.now
+                let start = world.clock.elapsed
                 let result = await Self.exchange(sent.request, fault: fault?.kind, over: network)
-                let spent = ContinuousClock.now - start
+                let spent = self.world.clock.elapsed - start
                 self.receive(result, of: call, sent: sent, spent: spent, effect: effect, flow: flowID)
             })
     }
@@ -100,13 +100,16 @@ extension DeviceActor {
     /// One attempt at a call, of a flow or of a session: with a DPoP proof made now, where it needs one.
     ///
     /// Throws where the install key cannot sign, or the URL is none.
-    func request(for call: Call, authenticatedBy authentication: ClientAuthentication?) throws -> SentCall {
+    /// `source` is what the proof's `jti` is drawn from, where that is not the device's own.
+    func request(
+        for call: Call, authenticatedBy authentication: ClientAuthentication?, drawingFrom source: Entropy? = nil
+    ) throws -> SentCall {
         let url = try HTTPURL(call.url)
         var fields = HTTPFields([("Accept", "application/json"), ("Content-Type", call.body.mediaType)])
         var proofs: [SentProof] = []
         if call.needsDPoP {
             guard !installKeyInvalidated else { throw EngineError.storage("the install key is invalidated") }
-            let proof = try mintProof(method: "POST", url: url, role: .authorizationServer)
+            let proof = try mintProof(method: "POST", url: url, role: .authorizationServer, drawingFrom: source)
             fields.append("DPoP", proof)
             proofs.append(
                 SentProof(place: .header("DPoP"), signer: .installKey, thumbprint: installThumbprint, jws: proof))

@@ -45,7 +45,7 @@ extension DeviceActor {
 
     /// The issuer's metadata, at once where it is known.
     func discover(_ issuer: String, _ effect: EffectID) -> Performed {
-        let known = world.metadata.known(issuer, at: world.clock.now())
+        let known = metadataCache.known(issuer, at: world.clock.now())
         return known.map { .answered(.discovered(effect, $0)) } ?? .outgoing(.discovery(issuer: issuer))
     }
 
@@ -81,7 +81,7 @@ extension DeviceActor {
         guard let (signer, key) = ceremonyKey(key, in: &flow), !installKeyInvalidated else {
             return .keyUnavailable(effect)
         }
-        let ceremony = CeremonyJWS(claims: claims, issuedAt: now.seconds, jti: world.entropy.token(16))
+        let ceremony = CeremonyJWS(claims: claims, issuedAt: now.seconds, jti: entropy.token(16))
         guard
             let compact = try? sign(ceremony.signingInput(key: key.publicKey, names: world.profile.ceremony), with: key)
         else {
@@ -97,7 +97,7 @@ extension DeviceActor {
         switch key {
         case .enrolment(let kid): return deviceKey(kid).map { (.deviceKey, $0) }
         case .throwaway:
-            if flow.throwaway == nil { flow.throwaway = try? P256.PrivateKey.generate(world.entropy) }
+            if flow.throwaway == nil { flow.throwaway = try? P256.PrivateKey.generate(entropy) }
             return flow.throwaway.map { (.throwawayKey, $0) }
         }
     }
@@ -163,10 +163,10 @@ extension DeviceActor {
         guard case (var contents, let binding)? = flow.opened else {
             return .faceTokenUnusable(effect, rule: "it is not open any more")
         }
-        contents.addMissingSeeds(of: classes, from: world.entropy)
+        contents.addMissingSeeds(of: classes, from: entropy)
         do throws(FaceTokenError) {
             let sealed = try FaceToken.seal(
-                contents, face: device.face, generation: generation, binding: binding, entropy: world.entropy)
+                contents, face: device.face, generation: generation, binding: binding, entropy: entropy)
             flow.opened = nil
             flow.note(.face(.resealed(generation: generation)))
             return .faceTokenRotated(effect, sealed: sealed)

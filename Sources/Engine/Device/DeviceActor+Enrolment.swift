@@ -30,16 +30,16 @@ public enum EnrolmentCredential: Sendable, Hashable {
 extension DeviceActor {
     func enrol(_ credential: EnrolmentCredential, issuer: String) async throws(EngineError) -> Enrolment {
         let endpoint = try await ceremonyEndpoint(of: issuer)
-        let key = try naming("device key") { () throws(CryptoError) in try P256.PrivateKey.generate(world.entropy) }
+        let key = try naming("device key") { () throws(CryptoError) in try P256.PrivateKey.generate(entropy) }
         let kid = JWK.p256(key.publicKey).thumbprint
         let sealed = try naming("face token") { () throws(FaceTokenError) in
             try FaceToken.seal(
-                .drawn(from: world.entropy, at: now), face: device.face, generation: 1,
-                binding: FaceTokenBinding(issuer: issuer), entropy: world.entropy)
+                .drawn(from: entropy, at: now), face: device.face, generation: 1,
+                binding: FaceTokenBinding(issuer: issuer), entropy: entropy)
         }
         let jws = EnrolmentJWS(
             issuer: issuer, ticket: credential.secret, faceToken: sealed, platform: device.platform,
-            issuedAt: now.seconds, jti: world.entropy.token(16))
+            issuedAt: now.seconds, jti: entropy.token(16))
         let compact = try naming("enrolment") { () throws(CryptoError) in
             try sign(jws.signingInput(key: key.publicKey, names: world.profile.ceremony), with: key)
         }
@@ -83,7 +83,7 @@ extension DeviceActor {
 
     /// The issuer's metadata, fetched if it is not known yet.
     func metadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
-        try await world.serverMetadata(of: issuer)
+        try await world.serverMetadata(of: issuer, in: metadataCache)
     }
 
     private func enrolmentBody(_ credential: EnrolmentCredential, enrolment: String, sealed: [UInt8]) -> JSON {
@@ -129,7 +129,7 @@ extension DeviceActor {
         guard answer["kid"]?.string == kid else {
             throw .badAnswer(call: "enroll", why: "'kid' is not the thumbprint of the key that was sent")
         }
-        let handle = KeyHandle(rawValue: "device-" + world.entropy.token(9))
+        let handle = KeyHandle(rawValue: "device-" + entropy.token(9))
         let moment = world.clock.now()
         let stored = StoredKey(handle: handle, purpose: .device, scalar: try scalar(of: key), createdAt: moment)
         let enrolment = Enrolment(

@@ -36,7 +36,7 @@ extension DeviceActor {
         case .publicKeys: return PKIOutput(keys: published)
         case .sign:
             let signature = try keys.sign(
-                operand, context: context, rule: LongOperandRule(of: world.profile), nonce: world.entropy.signingNonce)
+                operand, context: context, rule: LongOperandRule(of: world.profile), nonce: entropy.signingNonce)
             return PKIOutput(keys: published, signature: signature)
         case .decapsulate:
             world.secrets.keep(try keys.decapsulate(operand, context: context), of: flow, on: id)

@@ -147,7 +147,7 @@ extension DeviceActor {
     ) throws(EngineError) -> (fields: [(name: String, value: String)], proof: String) {
         do {
             let authorization = try session.authorize(
-                method: request.method, url: request.url.text, jti: world.entropy.token(16),
+                method: request.method, url: request.url.text, jti: entropy.token(16),
                 nonce: newestNonce(.resourceServer, request.url.origin), at: now)
             let proof = try sign(authorization.proof.signingInput(key: installKey.publicKey), with: installKey)
             return (authorization.fields(signedProof: proof), proof)

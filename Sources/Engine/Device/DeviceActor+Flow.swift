@@ -21,7 +21,7 @@ extension DeviceActor {
 
     /// A fresh machine for an order, and the event it begins with.
     private func machine(for order: SignInOrder) throws(EngineError) -> (FlowMachine, FlowEvent) {
-        let (verifier, nonce) = (world.entropy.token(32), world.entropy.token(16))
+        let (verifier, nonce) = (entropy.token(32), entropy.token(16))
         switch order.system {
         case .senseCrypt:
             let facts = DeviceFacts(
@@ -35,7 +35,7 @@ extension DeviceActor {
             return (.senseCrypt(SenseCryptSignIn(config: config)), .senseCrypt(.start(facts, secrets)))
         case .oauth(let door):
             let secrets = AuthorizationCodeSignIn.Secrets(
-                codeVerifier: verifier, nonce: nonce, state: world.entropy.token(16))
+                codeVerifier: verifier, nonce: nonce, state: entropy.token(16))
             return (
                 .oauth(AuthorizationCodeSignIn(config: order.config, door: door)),
                 .oauth(.start(installThumbprint: installThumbprint, secrets))

@@ -100,7 +100,7 @@ extension DeviceActor {
     private func perform(_ refresh: SessionRefresh, _ faults: FaultPlan) async -> RefreshOutcome {
         var machine = refresh
         let authenticator = authenticator(for: refresh.session.clientID, at: refresh.session.issuer)
-        var journal = RefreshJournal(faults: faults, flow: FlowID(rawValue: "r-" + world.entropy.token(16)))
+        var journal = RefreshJournal(faults: faults, flow: FlowID(rawValue: "r-" + entropy.token(16)))
         var events: [RefreshEvent] = [.start]
         while !events.isEmpty {
             for effect in machine.handle(events.removeFirst(), at: now) {
@@ -120,12 +120,12 @@ extension DeviceActor {
     private func send(
         _ call: Call, by authenticator: Authenticator?, effect: EffectID, _ journal: inout RefreshJournal
     ) async -> RefreshEvent {
-        let asked = ContinuousClock.now
+        let asked = world.clock.elapsed
         let authentication: ClientAuthentication?
         do throws(ClientAssertionError) {
             authentication = try await authenticator.authentication()
         } catch {
-            note(.call(CallStep(unsent: call, because: error, spent: ContinuousClock.now - asked)), &journal)
+            note(.call(CallStep(unsent: call, because: error, spent: world.clock.elapsed - asked)), &journal)
             return .lost(effect, detail: error.description)
         }
         guard let sent = try? request(for: call, authenticatedBy: authentication) else {
@@ -133,9 +133,9 @@ extension DeviceActor {
         }
         let fault = journal.faults.take(for: call.purpose)
         if let fault { note(.fault(name: fault.name, call: call.purpose), &journal) }
-        let start = ContinuousClock.now
+        let start = world.clock.elapsed
         let result = await Self.exchange(sent.request, fault: fault?.kind, over: world.network)
-        note(.call(record(result, of: call, sent: sent, spent: ContinuousClock.now - start)), &journal)
+        note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)), &journal)
         switch result {
         case .success(let response): return .responded(effect, CallResponse(response))
         case .failure(let error): return .lost(effect, detail: error.description)

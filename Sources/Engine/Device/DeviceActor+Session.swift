@@ -1,3 +1,4 @@
+import Crypto
 import Device
 import Encoding
 import SignIn
@@ -42,17 +43,21 @@ extension DeviceActor {
     func sendBestEffort(_ call: Call, by authenticator: Authenticator?) {
         let underWay = world.underWay
         underWay.begin()
+        // It runs beside whatever comes next, which must not draw other bytes for that.
+        let source = entropy.isSeeded ? Entropy(seed: entropy.bytes(32)) : entropy
         Task {
             defer { underWay.end() }
-            if await !isAnswered(call, by: authenticator) { _ = await isAnswered(call, by: authenticator) }
+            if await !isAnswered(call, by: authenticator, source) {
+                _ = await isAnswered(call, by: authenticator, source)
+            }
         }
     }
 
-    private func isAnswered(_ call: Call, by authenticator: Authenticator?) async -> Bool {
+    private func isAnswered(_ call: Call, by authenticator: Authenticator?, _ source: Entropy) async -> Bool {
         do {
             // Nil is a public client's, and goes out all the same.
             let authentication = try await authenticator.authentication()
-            let sent = try request(for: call, authenticatedBy: authentication)
+            let sent = try request(for: call, authenticatedBy: authentication, drawingFrom: source)
             _ = try await world.network.send(sent.request)
             return true
         } catch {

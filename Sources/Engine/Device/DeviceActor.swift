@@ -13,6 +13,10 @@ import Store
 actor DeviceActor {
     nonisolated let id: DeviceID
     let world: World
+    /// What this device draws its keys, ids and nonces from.
+    let entropy: Entropy
+    /// The metadata this phone knows: what one phone fetched, another does not have.
+    let metadataCache = MetadataCache()
     var device: VirtualDevice
     /// The camera's queue or the clock changed since the device was last written.
     var deviceChanged = false
@@ -50,6 +54,7 @@ actor DeviceActor {
         }
         self.id = id
         self.world = world
+        entropy = world.draws[id]
         self.device = device
         self.registry = registry
         installThumbprint = JWK.p256(installKey.publicKey).thumbprint
@@ -87,17 +92,17 @@ actor DeviceActor {
 
     /// A DPoP proof for one attempt, minted at the moment it is sent.
     func mintProof(
-        method: String, url: HTTPURL, role: NonceRole, accessToken: String? = nil
+        method: String, url: HTTPURL, role: NonceRole, accessToken: String? = nil, drawingFrom source: Entropy? = nil
     ) throws(CryptoError) -> String {
         let proof = DPoPProof(
-            method: method, url: url.text, jti: world.entropy.token(16), issuedAt: now.seconds,
+            method: method, url: url.text, jti: (source ?? entropy).token(16), issuedAt: now.seconds,
             accessToken: accessToken, nonce: newestNonce(role, url.origin))
         return try sign(proof.signingInput(key: installKey.publicKey), with: installKey)
     }
 
     /// Signs a JWS signing input and puts the compact form together.
     func sign(_ input: String, with key: P256.PrivateKey) throws(CryptoError) -> String {
-        JWS.assemble(signingInput: input, signature: try key.sign(Array(input.utf8), nonce: world.entropy.signingNonce))
+        JWS.assemble(signingInput: input, signature: try key.sign(Array(input.utf8), nonce: entropy.signingNonce))
     }
 }
 

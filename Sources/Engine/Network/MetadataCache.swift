@@ -86,7 +86,7 @@ final class MetadataCache: Sendable {
     }
 
     private static func fetch(_ address: String, issuer: String, world: World) async -> Answer {
-        let start = ContinuousClock.now
+        let start = world.clock.elapsed
         let response: Result<HTTPResponse, EngineError>
         do throws(EngineError) {
             guard let url = try? HTTPURL(address) else {
@@ -101,7 +101,7 @@ final class MetadataCache: Sendable {
         }
         let step = CallStep(
             call: "discovery", attempt: 1, method: "GET", url: address, outcome: CallStep.Outcome(response),
-            proofs: [], milliseconds: (ContinuousClock.now - start) / .milliseconds(1))
+            proofs: [], milliseconds: (world.clock.elapsed - start) / .milliseconds(1))
         return Answer(steps: [step], result: read(response, issuer: issuer))
     }
 
@@ -130,7 +130,10 @@ extension World {
     /// An issuer's metadata, fetched if it is not known yet.
     ///
     /// Throws `.unreachable` or `.badAnswer`.
-    func serverMetadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
+    func serverMetadata(
+        of issuer: String, in cache: MetadataCache? = nil
+    ) async throws(EngineError) -> ServerMetadata {
+        let metadata = cache ?? metadata
         if let known = metadata.known(issuer, at: clock.now()) { return known }
         switch await metadata.discover(issuer, world: self).result {
         case .found(let found): return found

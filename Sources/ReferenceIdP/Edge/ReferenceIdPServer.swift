@@ -50,7 +50,7 @@ public final class ReferenceIdPServer: Sendable {
 
     struct State: Sendable {
         var idp: SenseCryptIdP
-        var entropy: EntropyStream
+        var draws: RequestDraws
     }
 
     /// What the IdP was told once.
@@ -61,6 +61,8 @@ public final class ReferenceIdPServer: Sendable {
     private let wallClock: @Sendable () -> Instant
     /// Whether any tenant has rules switched off, so that nobody else pays for asking.
     private let rulesAreOff: Atomic<Bool>
+    /// Whether the randomness is seeded, so that requests draw from stretches of their own.
+    private let repeats: Bool
 
     /// Makes a server; what it begins with is stored before this returns.
     ///
@@ -81,8 +83,10 @@ public final class ReferenceIdPServer: Sendable {
             idp = try SenseCryptIdP(settings: settings, restoring: configuration.records, entropy: &entropy)
         }
         rulesAreOff = Atomic(idp.hasRulesOff)
-        state = Mutex(State(idp: idp, entropy: entropy))
+        let draws = RequestDraws(entropy)
+        state = Mutex(State(idp: idp, draws: draws))
         wallClock = configuration.wallClock
+        repeats = configuration.entropy.isSeeded
         self.keys = keys
         self.queue = queue
         try queue.flush()
@@ -109,9 +113,12 @@ public final class ReferenceIdPServer: Sendable {
                 guard rulesAreOff.load(ordering: .acquiring) else { return [] }
                 return state.withLock { $0.idp.rulesOff(tenant: tenant) }
             })
+        let label = repeats ? RequestDraws.label(of: request, surface: surface) : nil
         let reply = state.withLock { state in
             let now = state.idp.clock.now(wall: wallClock())
-            let outcome = state.idp.handle(intake, now: now, entropy: &state.entropy)
+            let outcome = state.draws.drawing(for: label) { entropy in
+                state.idp.handle(intake, now: now, entropy: &entropy)
+            }
             queue.add(outcome.changes)
             if intake.endpoint == "manage" { rulesAreOff.store(state.idp.hasRulesOff, ordering: .releasing) }
             return outcome.reply

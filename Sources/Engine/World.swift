@@ -7,12 +7,15 @@ import Store
 struct World: Sendable {
     let store: Store
     let network: Network
-    let metadata: MetadataCache
+    /// Metadata asked for by nobody's phone; each device has a cache of its own.
+    let metadata = MetadataCache()
     let clock: any WallClock
     let entropy: Entropy
+    /// What each device draws from.
+    let draws: DeviceEntropy
     /// The words of the wire.
     let profile: SenseCryptProfile
-    let journal: Journal
+    let journal = Journal()
     let assertions = ClientAssertionBook()
     let underWay = UnderWay()
     let ended = EndedFlows()
