@@ -25,12 +25,14 @@
 // OPENSSL_free is a macro that records file and line.
 static inline void understudy_openssl_free(void *pointer) { OPENSSL_free(pointer); }
 
-// Makes a P-256 key pair of a 65-byte point and its 32-byte little-endian private scalar. NULL on failure.
-static inline EVP_PKEY *understudy_p256_key_pair(const unsigned char *point, unsigned char *scalar) {
+// Makes a key pair on the curve of this name, of its uncompressed point and its little-endian private scalar, which has
+// `size` bytes as each coordinate has. NULL on failure.
+static inline EVP_PKEY *understudy_ec_key_pair(
+    const char *curve, const unsigned char *point, unsigned char *scalar, size_t size) {
     OSSL_PARAM params[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"P-256", 0),
-        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 65),
-        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, 32),
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)curve, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, 2 * size + 1),
+        OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, scalar, size),
         OSSL_PARAM_construct_end(),
     };
     EVP_PKEY *key = NULL;
@@ -82,10 +84,10 @@ static inline EVP_PKEY *understudy_rsa_key(
     return key;
 }
 
-// Tells a MAC context to be HMAC with SHA-256. 1 on success.
-static inline int understudy_hmac_use_sha256(EVP_MAC_CTX *context) {
+// Tells a MAC context to be HMAC with the digest of this name. 1 on success.
+static inline int understudy_hmac_use_digest(EVP_MAC_CTX *context, const char *digest) {
     OSSL_PARAM params[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)"SHA256", 0),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0),
         OSSL_PARAM_construct_end(),
     };
     return EVP_MAC_CTX_set_params(context, params);

@@ -10,9 +10,11 @@ public enum CryptoError: Error, Sendable, Hashable {
     case notAuthentic
     /// More key material was asked of HKDF than RFC 5869 allows (255 blocks), or a negative amount.
     case outputLength(Int)
-    /// A P-256 private scalar that is not 32 bytes long.
+    /// Something to wrap, or wrapped, that is not some eights of bytes: 16 or more of a key, 24 or more wrapped.
+    case wrapLength(Int)
+    /// A private scalar that is not 32 bytes long on P-256, or 48 on P-384.
     case scalarLength(Int)
-    /// A P-256 private scalar that is zero or not below the group order.
+    /// A private scalar that is zero or not below the group order.
     case scalarRange
     /// A P-256 point that is not 65 bytes beginning with 04, or a coordinate that is not 32 bytes.
     case pointEncoding
@@ -44,6 +46,7 @@ public enum CryptoError: Error, Sendable, Hashable {
         case .nonceLength: "crypto.nonce.length"
         case .notAuthentic: "crypto.aead.not_authentic"
         case .outputLength: "crypto.hkdf.length"
+        case .wrapLength: "crypto.wrap.length"
         case .scalarLength: "crypto.p256.scalar_length"
         case .scalarRange: "crypto.p256.scalar_range"
         case .pointEncoding: "crypto.p256.point_encoding"
@@ -69,12 +72,13 @@ extension CryptoError: CustomStringConvertible {
         case .nonceLength(let count): "the nonce must be 12 bytes long, not \(count)"
         case .notAuthentic: "the ciphertext does not belong to this key, nonce and associated data"
         case .outputLength(let count): "HKDF-SHA256 gives 0 to 8160 bytes, not \(count)"
-        case .scalarLength(let count): "a P-256 private scalar must be 32 bytes long, not \(count)"
-        case .scalarRange: "a P-256 private scalar must be at least 1 and below the group order"
+        case .wrapLength(let count): "what is wrapped must be eights of bytes, two at least, not \(count) bytes"
+        case .scalarLength(let count): "a private scalar must be 32 bytes long on P-256 and 48 on P-384, not \(count)"
+        case .scalarRange: "a private scalar must be at least 1 and below the group order"
         case .pointEncoding: "a P-256 public key must be 04 followed by two coordinates of 32 bytes"
         case .pointNotOnCurve: "the coordinates are not a point of P-256"
         case .keyMaterialLength(let count): "a key pair is derived from 32 bytes or more, not \(count)"
-        case .digestLength(let count): "the digest must be 32 bytes long, not \(count)"
+        case .digestLength(let count): "the digest must be 32 bytes long, or 48 for P-384, not \(count)"
         case .signatureLength(let count): "an ES256 signature must be 64 bytes long, not \(count)"
         case .der: "the bytes are not the DER encoding of what was asked for"
         case .modulusBits(let bits): "an RSA modulus must have 2048 to 8192 bits, not \(bits)"

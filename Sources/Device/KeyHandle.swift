@@ -18,4 +18,6 @@ public enum KeyPurpose: String, Codable, Sendable, Hashable, CaseIterable {
     case dpop
     /// An enrolment's device key, which signs ceremonies: one per enrolment.
     case device
+    /// The install's App Attest key: one per install, made when the first evidence is asked for.
+    case appAttest
 }

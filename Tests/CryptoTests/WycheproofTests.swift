@@ -56,6 +56,16 @@ struct WycheproofTests {
         #expect(explained.count <= 5)
     }
 
+    @Test func `AES key wrap with 32-byte keys`() throws {
+        let compared = try Wycheproof.agree("aes_wrap", where: { $0.group["keySize"] == 256 }) { test in
+            let (key, material, wrapped) = (try test.bytes("key"), try test.bytes("msg"), try test.bytes("ct"))
+            guard let opened = try? AESKeyWrap.unwrap(wrapped, key: key) else { return false }
+            #expect(try AESKeyWrap.wrap(material, key: key) == wrapped)
+            return opened == material
+        }
+        #expect(compared > 50)
+    }
+
     @Test func `HKDF SHA-256`() throws {
         let compared = try Wycheproof.agree("hkdf_sha256") { test in
             let length = Int(try #require(test.members["size"]?.int))

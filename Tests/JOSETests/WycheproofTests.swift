@@ -58,4 +58,27 @@ struct WycheproofTests {
         }
         #expect(compared == 26)
     }
+
+    @Test func `JSON web encryption, A256KW with A256GCM`() throws {
+        var (opened, refused) = (0, 0)
+        for group in try Wycheproof.groups("json_web_encryption") {
+            let secret = group["private"]
+            guard secret?["kty"] == "oct", let key = try? Base64URL.decode(secret?["k"]?.string ?? "") else { continue }
+            for test in try #require(group["tests"]?.array) {
+                // One case is in the JSON form, which is no text.
+                let text = test["jwe"]?.string ?? test["jwe"].map { String(decoding: $0.serialized(), as: UTF8.self) }
+                let plain = try? JWE.decrypt(#require(text), key: key).plain
+                let isOurs = secret?["alg"] == "A256KW" && test["enc"] == "A256GCM"
+                if test["result"] == "valid", isOurs {
+                    #expect(try plain == Hex.decode(#require(test["pt"]?.string)))
+                    opened += 1
+                } else {
+                    #expect(plain == nil, "\(test["tcId"]?.int ?? 0) \(test["comment"]?.string ?? "")")
+                    refused += 1
+                }
+            }
+        }
+        #expect(opened == 1)
+        #expect(refused > 40)
+    }
 }

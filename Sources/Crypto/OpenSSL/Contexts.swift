@@ -4,19 +4,23 @@ import COpenSSL
 
 /// Owns the context of one HMAC.
 final class MACContext: @unchecked Sendable {
-    /// A context that knows its digest and no key.
-    ///
-    /// It is only ever copied, never initialised, which saves looking the digest up by name for each
-    /// message.
-    private static let template: MACContext = {
+    // Contexts that know their digest and no key. They are only ever copied, never initialised, which saves looking
+    // the digest up by name for each message.
+    private static let sha256 = template("SHA256")
+    private static let sha384 = template("SHA384")
+
+    private static func template(_ digest: String) -> MACContext {
         let algorithm = require(EVP_MAC_fetch(nil, "HMAC", nil), "EVP_MAC_fetch")
         defer { EVP_MAC_free(algorithm) }
         let context = MACContext(adopting: require(EVP_MAC_CTX_new(algorithm), "EVP_MAC_CTX_new"))
-        require(understudy_hmac_use_sha256(context.pointer), "EVP_MAC_CTX_set_params")
+        require(understudy_hmac_use_digest(context.pointer, digest), "EVP_MAC_CTX_set_params")
         return context
-    }()
+    }
 
-    static func hmacSHA256() -> MACContext {
+    static func hmacSHA256() -> MACContext { copy(of: sha256) }
+    static func hmacSHA384() -> MACContext { copy(of: sha384) }
+
+    private static func copy(of template: MACContext) -> MACContext {
         MACContext(adopting: require(EVP_MAC_CTX_dup(template.pointer), "EVP_MAC_CTX_dup"))
     }
 

@@ -32,6 +32,7 @@ final class FetchedDigest: @unchecked Sendable {
 final class FetchedCipher: @unchecked Sendable {
     static let aes128GCM = FetchedCipher("AES-128-GCM")
     static let aes256GCM = FetchedCipher("AES-256-GCM")
+    static let aes256Wrap = FetchedCipher("AES-256-WRAP")
 
     let pointer: OpaquePointer
 

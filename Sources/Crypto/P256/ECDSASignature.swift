@@ -21,7 +21,7 @@ extension P256 {
         public static func raw(der: [UInt8]) throws(CryptoError) -> [UInt8] {
             let pair = try NumberPair(der: der)
             // OpenSSL's reader also takes forms that are not DER; the one true DER is what it would write.
-            guard let raw = pair.raw(), try pair.der() == der else { throw .der }
+            guard let raw = pair.raw(half: 32), try pair.der() == der else { throw .der }
             return raw
         }
     }
@@ -32,10 +32,14 @@ final class NumberPair {
     private let pointer: OpaquePointer
 
     init(raw: [UInt8]) throws(CryptoError) {
-        precondition(raw.count == 64)
+        precondition(raw.count % 2 == 0)
+        let half = raw.count / 2
         pointer = try check(ECDSA_SIG_new(), "ECDSA_SIG_new")
         let halves = raw.withUnsafeBufferPointer { raw in
-            (BN_bin2bn(raw.baseAddress, 32, nil), BN_bin2bn(raw.baseAddress.map { $0 + 32 }, 32, nil))
+            (
+                BN_bin2bn(raw.baseAddress, Int32(half), nil),
+                BN_bin2bn(raw.baseAddress.map { $0 + half }, Int32(half), nil)
+            )
         }
         // From here the pair owns both numbers.
         guard halves.0 != nil, halves.1 != nil, ECDSA_SIG_set0(pointer, halves.0, halves.1) == 1 else {
@@ -59,18 +63,19 @@ final class NumberPair {
 
     deinit { ECDSA_SIG_free(pointer) }
 
-    /// r and s in 32 bytes each; nil when one does not fit or is negative.
-    func raw() -> [UInt8]? {
+    /// r and s in `half` bytes each; nil when one does not fit or is negative.
+    func raw(half: Int) -> [UInt8]? {
         let r = ECDSA_SIG_get0_r(pointer)
         let s = ECDSA_SIG_get0_s(pointer)
         guard BN_is_negative(r) == 0, BN_is_negative(s) == 0 else { return nil }
-        let whole = [UInt8](unsafeUninitializedCapacity: 64) { raw, filled in
-            guard let start = raw.baseAddress, BN_bn2binpad(r, start, 32) == 32,
-                BN_bn2binpad(s, start + 32, 32) == 32
+        let width = Int32(half)
+        let whole = [UInt8](unsafeUninitializedCapacity: 2 * half) { raw, filled in
+            guard let start = raw.baseAddress, BN_bn2binpad(r, start, width) == width,
+                BN_bn2binpad(s, start + half, width) == width
             else { return }
-            filled = 64
+            filled = 2 * half
         }
-        guard whole.count == 64 else {
+        guard whole.count == 2 * half else {
             ErrorQueue.clear()
             return nil
         }

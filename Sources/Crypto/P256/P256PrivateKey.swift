@@ -25,12 +25,8 @@ extension P256 {
         public init(scalar: [UInt8]) throws(CryptoError) {
             guard scalar.count == 32 else { throw .scalarLength(scalar.count) }
             guard Curve.p256.isScalar(scalar) else { throw .scalarRange }
-            let number = try BigNumber(scalar)
-            let point = try Curve.p256.multiplyBase(number)
-            var littleEndian = [UInt8](scalar.reversed())
-            defer { OPENSSL_cleanse(&littleEndian, 32) }
-            let pointer = try check(understudy_p256_key_pair(point, &littleEndian), "EVP_PKEY_fromdata")
-            publicKey = PublicKey(x963: point, key: AsymmetricKey(adopting: pointer))
+            let pair = try Curve.p256.keyPair(scalar: scalar)
+            publicKey = PublicKey(x963: pair.point, key: pair.key)
         }
 
         /// The secret scalar, 32 big-endian bytes: for the store, never for a log.
@@ -56,22 +52,9 @@ extension P256.PrivateKey {
     ) throws(CryptoError) -> [UInt8] {
         guard digest.count == 32 else { throw .digestLength(digest.count) }
         switch nonce {
-        case .random: return try signRandomly(digest)
-        case .rfc6979: return try DeterministicECDSA.sign(digest: digest, scalar: scalar)
+        case .random: return try RandomECDSA.sign(digest: digest, key: key, curve: .p256)
+        case .rfc6979: return try DeterministicECDSA.sign(digest: digest, scalar: scalar, curve: .p256)
         }
-    }
-
-    private func signRandomly(_ digest: [UInt8]) throws(CryptoError) -> [UInt8] {
-        let context = try KeyContext(key)
-        try check(EVP_PKEY_sign_init(context.pointer), "EVP_PKEY_sign_init")
-        // The longest DER of two 32-byte numbers has 72 bytes.
-        var der = [UInt8](repeating: 0, count: 72)
-        var count = der.count
-        try check(EVP_PKEY_sign(context.pointer, &der, &count, digest, digest.count), "EVP_PKEY_sign")
-        der.removeSubrange(count...)
-        let pair = try NumberPair(der: der)
-        guard let raw = pair.raw() else { throw .der }
-        return raw
     }
 
     /// The 32 bytes both sides of a key agreement get (SP 800-56A 5.7.1.2): the x coordinate of the

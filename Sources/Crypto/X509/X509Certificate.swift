@@ -40,6 +40,13 @@ public struct X509Certificate: Sendable {
         public let isCritical: Bool
         /// What is inside its OCTET STRING.
         public let value: [UInt8]
+
+        /// An extension of any kind around the value's bytes.
+        public init(oid: String, isCritical: Bool = false, value: [UInt8]) {
+            self.oid = oid
+            self.isCritical = isCritical
+            self.value = value
+        }
     }
 
     /// Whether a certificate is an authority's.

@@ -47,3 +47,20 @@ public enum AttestationDefect: String, Sendable, Hashable, Codable, CaseIterable
     /// There are bytes behind the end.
     case trailingBytes
 }
+
+extension AttestationDefect {
+    /// Whether evidence of a format can have it.
+    public func applies(to format: EvidenceFormat) -> Bool {
+        switch self {
+        case .none, .staleChallenge, .wrongChallenge, .rawChallenge, .wrongAppId, .wrongKey, .replayedEvidence,
+            .clonedDevice, .truncated, .trailingBytes:
+            true
+        case .wrongRoot, .leafAsIssuer, .expiredLeaf: format == .appAttest || format == .androidKey
+        case .singleHash, .counterRollback: format == .appAttestAssertion
+        case .wrongEnvironment: format == .appAttest || format.isPlayIntegrity
+        case .softwareLevel, .unlockedBoot, .unverifiedBoot: format == .androidKey
+        case .unrecognizedVersion, .noDeviceIntegrity: format.isPlayIntegrity
+        case .wrongCertDigest: format == .androidKey || format.isPlayIntegrity
+        }
+    }
+}

@@ -11,3 +11,11 @@ public enum EvidenceFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// A Play Integrity token of a standard request, bound by its request hash.
     case playIntegrity = "play-integrity"
 }
+
+extension EvidenceFormat {
+    /// Whether it is a token of Play Integrity's, of either kind of request.
+    public var isPlayIntegrity: Bool { self == .playIntegrity || self == .playIntegrityClassic }
+
+    /// Whether it comes of an install's App Attest key.
+    public var isAppAttest: Bool { self == .appAttest || self == .appAttestAssertion }
+}
