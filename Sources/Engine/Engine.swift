@@ -17,6 +17,9 @@ public struct EngineSettings: Sendable {
     public var inProcess = InProcessServers()
     /// Where keys, ids and nonces come from.
     public var entropy = Entropy.system
+    /// Where the authorities that vouch for the devices come from, unless the state directory has some; nil for
+    /// `entropy`.
+    public var rootsEntropy: Entropy?
     /// The words of the wire that the descriptions leave open.
     public var profile = SenseCryptProfile.builtIn
     /// Sees every exchange in full; nil for nobody.
@@ -43,7 +46,9 @@ public final class Engine: Sendable {
                 client: HTTPClient(settings.client), inProcess: settings.inProcess, policy: settings.hosts,
                 observer: settings.observer),
             clock: settings.clock, entropy: settings.entropy, draws: DeviceEntropy(settings.entropy),
-            profile: settings.profile, callTimeout: settings.callTimeoutMilliseconds)
+            profile: settings.profile,
+            roots: RootsShelf(entropy: settings.rootsEntropy ?? settings.entropy),
+            callTimeout: settings.callTimeoutMilliseconds)
     }
 
     /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.

@@ -1,3 +1,4 @@
+public import Device
 public import SignIn
 
 /// Why the engine did not do what it was asked.
@@ -38,6 +39,8 @@ public enum EngineError: Error, Sendable, Hashable {
     case badAnswer(call: String, why: String)
     /// The session was not renewed.
     case refresh(RefreshError)
+    /// The phone's platform gives no evidence.
+    case attestation(AttestationError)
     /// The state directory could not be read or written.
     case storage(String)
 
@@ -59,6 +62,7 @@ public enum EngineError: Error, Sendable, Hashable {
         case .refused: "idp_refused"
         case .badAnswer: "bad_answer"
         case .refresh(let error): error.code
+        case .attestation(let error): error.code
         case .storage: "storage"
         }
     }
@@ -87,6 +91,7 @@ extension EngineError: CustomStringConvertible {
             "\(call) was refused: \(status) \(error)" + (description.map { " (\($0))" } ?? "")
         case .badAnswer(let call, let why): "the answer to \(call) cannot be used: \(why)"
         case .refresh(let error): error.message
+        case .attestation(let error): error.description
         case .storage(let why): "the state directory failed: \(why)"
         }
     }

@@ -20,6 +20,8 @@ struct World: Sendable {
     let underWay = UnderWay()
     let ended = EndedFlows()
     let secrets = SharedSecrets()
+    /// The authorities that vouch for the devices.
+    let roots: RootsShelf
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int
 }

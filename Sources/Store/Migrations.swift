@@ -94,5 +94,15 @@ extension Migration {
                 DROP TABLE sessions;
                 ALTER TABLE sessions_new RENAME TO sessions;
                 """),
+        Migration(
+            name: "attestation",
+            sql: """
+                CREATE TABLE attestation_roots (
+                    id INTEGER PRIMARY KEY CHECK (id = 1), body BLOB NOT NULL
+                ) STRICT;
+                CREATE TABLE attested_installs (
+                    device TEXT PRIMARY KEY REFERENCES devices ON DELETE CASCADE, body BLOB NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                """),
     ]
 }

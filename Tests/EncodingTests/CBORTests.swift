@@ -28,7 +28,7 @@ import Testing
         ("1a0000ffff", .notShortest), ("1b00000000ffffffff", .notShortest), ("580100", .notShortest),
         ("7817" + String(repeating: "61", count: 23), .notShortest), ("5f4101ff", .indefiniteLength),
         ("7f6161ff", .indefiniteLength), ("9f01ff", .indefiniteLength), ("bf6161f6ff", .indefiniteLength),
-        ("ff", .indefiniteLength), ("a2010102f6", .truncated), ("a201010102", .repeatedKey),
+        ("ff", .indefiniteLength), ("a2010102", .truncated), ("a201010102", .repeatedKey),
         ("a2616101616102", .repeatedKey), ("61ff", .notUTF8), ("c000", .unsupported), ("f93c00", .unsupported),
         ("f7", .unsupported), ("f0", .unsupported), ("1c", .unsupported), ("1f", .unsupported),
         (String(repeating: "81", count: 9) + "00", .tooDeep),

@@ -145,6 +145,10 @@ extension ControlAPI {
         Route("POST", "/v1/devices/*/fetch") { api, request, path throws(ControlProblem) in
             try await api.fetch(path[0], request)
         },
+        Route("POST", "/v1/devices/*/attest") { api, request, path throws(ControlProblem) in
+            try await api.attest(path[0], request)
+        },
+        Route("GET", "/v1/roots") { api, _, _ throws(ControlProblem) in try api.showRoots() },
         Route("GET", "/v1/flows") { api, request, _ throws(ControlProblem) in
             try await api.listFlows(request)
         },

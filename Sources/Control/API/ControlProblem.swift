@@ -1,3 +1,4 @@
+import Device
 import Encoding
 import Engine
 import HTTP
@@ -60,6 +61,12 @@ extension ControlProblem {
             self.init(status: 422, code: error.code, detail: error.description, field: field, rule: rule)
         case .unreachable, .refused, .badAnswer:
             self.init(status: 502, code: error.code, detail: error.description)
+        case .attestation(.nothingToReplay(_)):
+            self.init(status: 409, code: error.code, detail: error.description)
+        case .attestation(.crypto(_)):
+            self.init(status: 500, code: error.code, detail: error.description)
+        case .attestation:
+            self.init(status: 422, code: error.code, detail: error.description)
         case .storage:
             self.init(status: 500, code: error.code, detail: error.description)
         }

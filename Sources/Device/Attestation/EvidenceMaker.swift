@@ -68,7 +68,7 @@ struct EvidenceMaker {
 extension AttestationSettings {
     /// Throws `AttestationError.setting` for the first that no phone has.
     fileprivate func check() throws(AttestationError) {
-        guard [100, 200, 300, 400].contains(keyMintVersion) else {
+        guard Self.keyMintVersions.contains(keyMintVersion) else {
             throw .setting(name: "key_mint_version", rule: "one of 100, 200, 300, 400, not \(keyMintVersion)")
         }
         guard app.certificateDigest.count == 32 else {

@@ -67,6 +67,8 @@ struct Phone: Sendable {
             tls: TLSClientSettings(caFile: try network.readableCAFile()), resolve: network.resolve,
             localAddress: network.localAddress)
         engine.entropy = try SeedBook.entropy(settings)
+        // One stretch for whichever process is first to need them: a seed fixes them.
+        engine.rootsEntropy = settings.seed.map { SeedBook.entropy(seed: $0, stretch: "attestation roots") }
         engine.profile = try settings.profile()
         return engine
     }
