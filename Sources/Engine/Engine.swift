@@ -237,9 +237,11 @@ extension Engine {
         try await actor(device).signOut()
     }
 
-    /// Calls an API with the device's session.
-    public func fetch(_ request: APIRequest, device: DeviceID) async throws(EngineError) -> Fetched {
-        try await actor(device).fetch(request)
+    /// Calls an API with the device's session; a wrong is done at the first request that carries it.
+    public func fetch(
+        _ request: APIRequest, device: DeviceID, wrong: WrongOnPurpose? = nil
+    ) async throws(EngineError) -> Fetched {
+        try await actor(device).fetch(request, wrong: wrong)
     }
 }
 

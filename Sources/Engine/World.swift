@@ -22,6 +22,7 @@ struct World: Sendable {
     let secrets = SharedSecrets()
     /// The authorities that vouch for the devices.
     let roots: RootsShelf
+    let codes = OpenCodes()
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int
 }

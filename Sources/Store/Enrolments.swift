@@ -11,6 +11,19 @@ extension StoreReader {
     public func enrolments(of device: DeviceID, issuer: String) throws(StoreError) -> [Enrolment] {
         try connection.all(.enrolmentsAtIssuer, [.text(device.rawValue), .text(issuer)], Enrolment.init(row:))
     }
+
+    /// A device other than one named that is enrolled at an issuer, as one user or as anybody but that user.
+    ///
+    /// Looks through enrolments one by one: for somebody who asks for another phone by name of a fault, and for nobody
+    /// else.
+    public func otherEnrolment(
+        than device: DeviceID, issuer: String, subject: String, ofSameUser isSame: Bool
+    ) throws(StoreError) -> (device: DeviceID, enrolment: Enrolment)? {
+        let values: [Value] = [.text(device.rawValue), .text(issuer), .text(subject), .flag(isSame)]
+        return try connection.first(.otherEnrolment, values) { (row) throws(StoreError) in
+            (try row.required(6) { DeviceID(rawValue: row.text($0)) }, try Enrolment(row: row))
+        }
+    }
 }
 
 extension StoreWriter {
@@ -41,6 +54,12 @@ extension SQL {
     static let enrolmentsAtIssuer = SQL(
         "enrolments.atIssuer",
         "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 AND issuer = ?2 ORDER BY kid")
+    static let otherEnrolment = SQL(
+        "enrolments.other",
+        """
+        SELECT \(enrolmentColumns), device FROM enrolments
+        WHERE device <> ?1 AND issuer = ?2 AND (subject = ?3) = ?4 ORDER BY device LIMIT 1
+        """)
     static let insertEnrolment = SQL(
         "enrolments.insert",
         "INSERT INTO enrolments (device, \(enrolmentColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")

@@ -16,6 +16,13 @@ extension StoreReader {
             (row) throws(StoreError) in row.text(0)
         }
     }
+
+    /// The nonce a device heard last from any server in a role, if any.
+    public func newestNonce(of device: DeviceID, role: NonceRole) throws(StoreError) -> String? {
+        try connection.first(.newestNonce, [.text(device.rawValue), .text(role.rawValue)]) {
+            (row) throws(StoreError) in row.text(0)
+        }
+    }
 }
 
 extension StoreWriter {
@@ -43,6 +50,9 @@ extension StoreWriter {
 extension SQL {
     static let nonce = SQL(
         "nonces.get", "SELECT nonce FROM nonces WHERE device = ?1 AND role = ?2 AND origin = ?3")
+    static let newestNonce = SQL(
+        "nonces.newest",
+        "SELECT nonce FROM nonces WHERE device = ?1 AND role = ?2 ORDER BY received_at DESC, origin LIMIT 1")
     static let updateNonce = SQL(
         "nonces.update",
         "UPDATE nonces SET nonce = ?4, received_at = ?5 WHERE device = ?1 AND role = ?2 AND origin = ?3")

@@ -72,6 +72,14 @@ extension DeviceActor {
         }
         let fault = flows[flowID]?.faults.take(for: call.purpose)
         if let fault { flows[flowID]?.note(.fault(name: fault.name, call: call.purpose)) }
+        let outbound: Outbound
+        do throws(WrongUnavailable) {
+            outbound = try self.outbound(sent, for: call, fault: fault, of: owner(of: flowID))
+        } catch {
+            return finish(effect, flow: flowID, steps: [.call(CallStep(unsent: call, because: error))]) {
+                .lost(effect, detail: error.description)
+            }
+        }
         let network = world.network
         let underWay = world.underWay
         underWay.begin()
@@ -79,11 +87,18 @@ extension DeviceActor {
             effect, flow: flowID,
             Task {
                 defer { underWay.end() }
+                if let ahead = outbound.ahead { await self.sendAhead(ahead, of: call, flow: flowID) }
                 let start = world.clock.elapsed
-                let result = await Self.exchange(sent.request, fault: fault?.kind, over: network)
+                let result = await Self.exchange(outbound.sent.request, fault: fault?.kind, over: network)
                 let spent = self.world.clock.elapsed - start
-                self.receive(result, of: call, sent: sent, spent: spent, effect: effect, flow: flowID)
+                self.receive(result, of: call, sent: outbound.sent, spent: spent, effect: effect, flow: flowID)
             })
+    }
+
+    private func sendAhead(_ sent: SentCall, of call: Call, flow flowID: FlowID) async {
+        let start = world.clock.elapsed
+        let result = await Self.exchange(sent.request, fault: nil, over: world.network)
+        flows[flowID]?.note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)))
     }
 
     private func request(
@@ -130,7 +145,7 @@ extension DeviceActor {
         case .loseReply:
             _ = try? await network.send(request)
             return .failure(.unreachable(url: request.url.origin, why: "the reply was lost by a planned fault"))
-        case nil:
+        case .wrong, nil:
             do throws(EngineError) { return .success(try await network.send(request)) } catch { return .failure(error) }
         }
     }
@@ -140,6 +155,7 @@ extension DeviceActor {
         sent: SentCall, spent: Duration, effect: EffectID, flow flowID: FlowID
     ) {
         let step = record(result, of: call, sent: sent, spent: spent)
+        noteCode(result, of: call, flow: flowID)
         finish(effect, flow: flowID, steps: [.call(step)]) {
             switch result {
             case .success(let response): .responded(effect, CallResponse(response))

@@ -83,15 +83,18 @@ public struct Fetched: Sendable {
 extension DeviceActor {
     /// Throws `.unreachable` where no answer came, `.refresh` where the token has ended and could not be renewed now,
     /// and what the host policy or the store refuses.
-    func fetch(_ request: APIRequest) async throws(EngineError) -> Fetched {
+    ///
+    /// A wrong is done at the first request that carries the session.
+    func fetch(_ request: APIRequest, wrong: WrongOnPurpose? = nil) async throws(EngineError) -> Fetched {
         defer { saveNonces() }
+        var wrong = wrong
         var call = APICall(isReplayable: !request.isOneShot)
         var exchange = APIExchange()
         var next = call.start(with: try storedSession(), at: now)
         while true {
             switch next {
             case .send(let session):
-                next = call.answered(try await send(request, by: session, &exchange), at: now)
+                next = call.answered(try await send(request, by: session, &wrong, &exchange), at: now)
             case .refresh(let session):
                 let result = try await refresh(session)
                 exchange.refreshes.append(Fetched.Refresh(result))
@@ -108,9 +111,17 @@ extension DeviceActor {
     }
 
     private func send(
-        _ request: APIRequest, by session: APISession?, _ exchange: inout APIExchange
+        _ request: APIRequest, by session: APISession?, _ wrong: inout WrongOnPurpose?,
+        _ exchange: inout APIExchange
     ) async throws(EngineError) -> APIAnswer.Observation {
-        let (outgoing, proof) = try authorized(request, by: session)
+        var (outgoing, proof) = try authorized(request, by: session)
+        if let session, let done = wrong {
+            wrong = nil
+            let outbound = try outbound(outgoing, with: done, by: session)
+            if let ahead = outbound.ahead { _ = try await world.network.send(ahead.request) }
+            outgoing = outbound.sent.request
+            proof = outgoing.fields["DPoP"]
+        }
         let response = try await world.network.send(outgoing)
         let seen: APIAnswer.Observation
         do throws(APICallError) {
@@ -124,6 +135,18 @@ extension DeviceActor {
         if let nonce = seen.nonce { nonces.record(nonce, .resourceServer, seen.origin) }
         exchange.take(response, proof: proof.flatMap(Self.claims), authorized: session != nil, seen)
         return seen
+    }
+
+    private func outbound(
+        _ request: ClientRequest, with wrong: WrongOnPurpose, by session: APISession
+    ) throws(EngineError) -> Outbound {
+        let owner = WrongOwner(issuer: session.tokens.issuer, clientID: session.tokens.clientID)
+        let sent = SentCall(request: request, proofs: [], clientAssertionBy: nil)
+        do throws(WrongUnavailable) {
+            return try outbound(sent, with: wrong, at: .api, of: owner)
+        } catch {
+            throw .invalid(field: "wrong", rule: error.why, value: wrong.rawValue)
+        }
     }
 
     private func authorized(

@@ -67,11 +67,11 @@ extension DeviceActor {
     ///
     /// The holder is at most two calls and some storing away from giving the lease back, or it is stopped.
     private func lease() async throws(EngineError) -> RefreshLease? {
-        let end = ContinuousClock.now + .milliseconds(2 * world.callTimeout + 1000)
+        let end = world.clock.elapsed + .milliseconds(2 * world.callTimeout + 1000)
         var pause = Duration.milliseconds(1)
         while true {
             if let lease = try storing({ try world.store.refreshLease(for: id) }) { return lease }
-            guard ContinuousClock.now < end, (try? await Task.sleep(for: pause)) != nil else { return nil }
+            guard world.clock.elapsed < end, (try? await Task.sleep(for: pause)) != nil else { return nil }
             pause = min(pause * 2, .milliseconds(50))
         }
     }
@@ -101,12 +101,15 @@ extension DeviceActor {
         var machine = refresh
         let authenticator = authenticator(for: refresh.session.clientID, at: refresh.session.issuer)
         var journal = RefreshJournal(faults: faults, flow: FlowID(rawValue: "r-" + entropy.token(16)))
+        let owner = WrongOwner(
+            issuer: refresh.session.issuer, clientID: refresh.session.clientID,
+            refreshToken: refresh.session.refreshToken)
         var events: [RefreshEvent] = [.start]
         while !events.isEmpty {
             for effect in machine.handle(events.removeFirst(), at: now) {
                 switch effect.action {
                 case .call(let call):
-                    events.append(await send(call, by: authenticator, effect: effect.id, &journal))
+                    events.append(await send(call, by: authenticator, effect: effect.id, owner: owner, &journal))
                 case .replace(let successor): events.append(replace(machine.session, with: successor, effect.id))
                 case .end: events.append(end(machine.session, effect.id))
                 case .revoke(let call): sendBestEffort(call, by: authenticator)
@@ -118,7 +121,8 @@ extension DeviceActor {
     }
 
     private func send(
-        _ call: Call, by authenticator: Authenticator?, effect: EffectID, _ journal: inout RefreshJournal
+        _ call: Call, by authenticator: Authenticator?, effect: EffectID, owner: WrongOwner,
+        _ journal: inout RefreshJournal
     ) async -> RefreshEvent {
         let asked = world.clock.elapsed
         let authentication: ClientAuthentication?
@@ -133,13 +137,28 @@ extension DeviceActor {
         }
         let fault = journal.faults.take(for: call.purpose)
         if let fault { note(.fault(name: fault.name, call: call.purpose), &journal) }
-        let start = world.clock.elapsed
-        let result = await Self.exchange(sent.request, fault: fault?.kind, over: world.network)
-        note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)), &journal)
+        let outbound: Outbound
+        do throws(WrongUnavailable) {
+            outbound = try self.outbound(sent, for: call, fault: fault, of: owner)
+        } catch {
+            note(.call(CallStep(unsent: call, because: error)), &journal)
+            return .lost(effect, detail: error.description)
+        }
+        if let ahead = outbound.ahead { _ = await exchange(ahead, of: call, fault: nil, &journal) }
+        let result = await exchange(outbound.sent, of: call, fault: fault?.kind, &journal)
         switch result {
         case .success(let response): return .responded(effect, CallResponse(response))
         case .failure(let error): return .lost(effect, detail: error.description)
         }
+    }
+
+    private func exchange(
+        _ sent: SentCall, of call: Call, fault: PlannedFault.Kind?, _ journal: inout RefreshJournal
+    ) async -> Result<HTTPResponse, EngineError> {
+        let start = world.clock.elapsed
+        let result = await Self.exchange(sent.request, fault: fault, over: world.network)
+        note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)), &journal)
+        return result
     }
 
     private func note(_ step: Step, _ journal: inout RefreshJournal) {
@@ -150,7 +169,11 @@ extension DeviceActor {
     /// The new pair of tokens takes the place of the old one whole, and only where the old one is still there.
     private func replace(_ session: TokenSession, with successor: TokenSession, _ effect: EffectID) -> RefreshEvent {
         let id = id
-        return event(effect, for: try? world.store.write { try $0.renewSession(of: id, from: session, to: successor) })
+        let isStored = try? world.store.write { try $0.renewSession(of: id, from: session, to: successor) }
+        if isStored == true, let spent = session.refreshToken, let new = successor.refreshToken, new != spent {
+            spentRefreshToken = (spent, new)
+        }
+        return event(effect, for: isStored)
     }
 
     private func end(_ session: TokenSession, _ effect: EffectID) -> RefreshEvent {

@@ -30,6 +30,8 @@ actor DeviceActor {
     var exchanges: [FlowID: [EffectID: Task<Void, Never>]] = [:]
     /// The refresh under way, which everybody waits for who finds the same access token wanting.
     var refreshing: Refreshing?
+    /// The refresh token the last refresh has spent, and the one that took its place.
+    var spentRefreshToken: (spent: String, successor: String)?
     /// The places browsers come back to, each until its flow is done.
     var listeners: [FlowID: RedirectListener] = [:]
     var waiters: [FlowID: [Waiter]] = [:]

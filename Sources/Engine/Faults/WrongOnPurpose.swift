@@ -1,6 +1,6 @@
 /// One thing a phone does wrong on purpose, named as a script asks for it.
 ///
-/// The letters are those of the table in `docs/faults.md`.
+/// M1 to M23 are the rows of the catalogue in `docs/wrong-on-purpose.md`, which says of each what a good server answers.
 public enum WrongOnPurpose: String, Sendable, Hashable, Codable, CaseIterable {
     // M1, M2: how many proofs.
     case noProof = "no-proof"
@@ -46,7 +46,7 @@ public enum WrongOnPurpose: String, Sendable, Hashable, Codable, CaseIterable {
     case iatFraction = "iat-fraction"
     case iatNegative = "iat-negative"
     case iatHuge = "iat-huge"
-    // M11: the same proof as at the call before.
+    // M11: the request goes out, and again with the same proof; the second answer is the one that counts.
     case replayedProof = "replayed-proof"
     // M12 to M14: at an API.
     case athMissing = "ath-missing"
@@ -77,19 +77,24 @@ public enum WrongOnPurpose: String, Sendable, Hashable, Codable, CaseIterable {
     case ashWrong = "ash-wrong"
     case challengeWrong = "challenge-wrong"
     case ceremonyOther = "ceremony-other"
+    case ceremonyJKTOther = "ceremony-jkt-other"
     case generationOld = "generation-old"
     case faceTokenAltered = "face-token-altered"
     case replayedCeremony = "replayed-ceremony"
     case ceremonyOtherKey = "ceremony-other-key"
     case ceremonyFlippedBit = "ceremony-flipped-bit"
     case ceremonyDER = "ceremony-der"
+    case ceremonyAlgNone = "ceremony-alg-none"
     case ceremonyTypOther = "ceremony-typ-other"
     case ceremonyActOther = "ceremony-act-other"
     case ceremonyAudienceOther = "ceremony-audience-other"
     case ceremonyIatOld = "ceremony-iat-old"
     case ceremonyIatFuture = "ceremony-iat-future"
-    // A session another phone goes on with.
+    // A session another phone goes on with: one of the same user, and one of somebody else.
     case relayedSession = "relayed-session"
+    case relayedSessionOtherUser = "relayed-session-other-user"
+    /// A session handle nobody was given.
+    case sessionInvented = "session-invented"
     // Refresh tokens.
     case refreshTokenOther = "refresh-token-other"
     case refreshTokenOld = "refresh-token-old"

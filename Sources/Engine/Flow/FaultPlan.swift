@@ -10,6 +10,8 @@ public struct PlannedFault: Sendable, Hashable, Codable {
         case loseReply
         /// The request is never sent and this status comes back.
         case status(Int)
+        /// The request is sent with this in it, and its answer counts.
+        case wrong(WrongOnPurpose)
     }
 
     /// What happens.
@@ -33,7 +35,7 @@ public struct PlannedFault: Sendable, Hashable, Codable {
         guard (2...3).contains(parts.count) else {
             throw .invalid(field: "faults", rule: "a fault is KIND:CALL or KIND:CALL:TIMES", value: text)
         }
-        kind = try Self.kind(parts[0], in: text)
+        kind = try Self.kind(parts[0], at: parts[1])
         guard let call = Call.Purpose(rawValue: parts[1]), calls.contains(call) else {
             let known = calls.map(\.rawValue).joined(separator: ", ")
             throw .invalid(field: "faults", rule: "the call is one of \(known)", value: parts[1])
@@ -45,14 +47,16 @@ public struct PlannedFault: Sendable, Hashable, Codable {
         self.times = times
     }
 
-    private static func kind(_ word: String, in text: String) throws(EngineError) -> Kind {
+    private static func kind(_ word: String, at call: String) throws(EngineError) -> Kind {
+        if word.hasPrefix("wrong-") { return .wrong(try .checked(String(word.dropFirst(6)), at: call)) }
         switch word {
         case "drop": return .drop
         case "lose-reply": return .loseReply
         default:
             guard word.hasPrefix("status-"), let status = Int(word.dropFirst(7)), (400...599).contains(status) else {
                 throw .invalid(
-                    field: "faults", rule: "KIND is drop, lose-reply or status-400 to status-599", value: word)
+                    field: "faults", rule: "KIND is drop, lose-reply, status-400 to status-599 or wrong-NAME",
+                    value: word)
             }
             return .status(status)
         }
@@ -64,6 +68,7 @@ public struct PlannedFault: Sendable, Hashable, Codable {
         case .drop: "drop"
         case .loseReply: "lose-reply"
         case .status(let status): "status-\(status)"
+        case .wrong(let wrong): "wrong-\(wrong.rawValue)"
         }
     }
 }

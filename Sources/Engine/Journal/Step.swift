@@ -83,6 +83,8 @@ public struct SentProof: Sendable, Hashable {
         case deviceKey = "device key"
         /// A key made for one ceremony, by a device that holds none.
         case throwawayKey = "throwaway key"
+        /// A key that is none of this phone's, on purpose.
+        case otherKey = "another key"
     }
 
     /// Where it stood: a header's or a body member's name.

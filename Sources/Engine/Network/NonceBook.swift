@@ -20,6 +20,11 @@ struct NonceBook: Sendable {
     /// The newest nonce of a server, if it gave one.
     func newest(_ role: NonceRole, _ origin: String) -> String? { nonces[Server(role: role, origin: origin)] }
 
+    /// A nonce of any server in a role, the longest known first.
+    func newest(_ role: NonceRole) -> String? {
+        order.first { $0.role == role }.flatMap { nonces[$0] }
+    }
+
     /// Records the nonce a response carried.
     mutating func record(_ nonce: String, _ role: NonceRole, _ origin: String) {
         let server = Server(role: role, origin: origin)
