@@ -8,7 +8,7 @@ enum Commands {
             + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [
                 EventsCommand.spec, WaitCommand.spec, StopCommand.spec, DoctorCommand.spec, VersionCommand.spec,
-                ProfileCommand.spec,
+                ProfileCommand.spec, AttestCommand.spec, RootsCommand.spec,
                 BenchCommand.spec,
             ])
 }
