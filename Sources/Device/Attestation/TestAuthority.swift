@@ -147,7 +147,7 @@ struct AndroidAuthorities: Sendable {
             p256(scalars.software),
             X509Template.Name([
                 .organization: "UNDERSTUDY TEST", .unit: "Android",
-                .commonName: "UNDERSTUDY TEST Android Keystore Software Attestation Intermediate",
+                .commonName: "UNDERSTUDY TEST Keystore Software Attestation Intermediate",
             ]), below: top, pathLength: 0)
         let keys = (tee: try p384(scalars.factoryTEE), strongBox: try p384(scalars.factoryStrongBox))
         factoryTEE = try TestAuthority(keys.tee, factory(keys.tee, "TEE"), below: top, pathLength: nil)
