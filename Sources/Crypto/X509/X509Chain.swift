@@ -15,8 +15,8 @@ public struct X509Chain: Sendable, Hashable {
 
     /// Checks that each certificate is issued by the next and the last is an anchor or issued by one, at an instant.
     ///
-    /// Looked at, in this order: that the chain ends at an anchor; then from there down, that whoever issues is an
-    /// authority, whose key may sign certificates, with no more authorities below it than it allows; that names and
+    /// Looked at, in this order: that the chain ends at an anchor; that whoever issues is an authority; then from the
+    /// anchor down, that its key may sign certificates, with no more authorities below it than it allows; that names and
     /// signatures fit; that every certificate, the anchor too, is valid then; that no critical extension is left that
     /// nobody here understands. Signatures are of ECDSA, RSA (PKCS #1) or Ed25519, with SHA-256 or longer. Names are not
     /// constrained, policies not looked at, withdrawn certificates not looked up.
@@ -27,6 +27,9 @@ public struct X509Chain: Sendable, Hashable {
         guard chain.count <= lengthLimit else { throw .tooLong(chain.count, limit: lengthLimit) }
         guard let anchor = anchor(of: last, among: anchors) else { throw .untrustedRoot(last.shortName) }
         let path = anchor == last ? chain : chain + [anchor]
+        for issuer in path.dropFirst() where issuer.basicConstraints?.isAuthority != true {
+            throw .notCA(issuer.shortName)
+        }
         try checkSelf(anchor, at: now)
         for index in path.indices.dropLast().reversed() {
             let (subject, issuer) = (path[index], path[index + 1])
@@ -50,9 +53,10 @@ public struct X509Chain: Sendable, Hashable {
     private static func checkIssuing(
         _ issuer: X509Certificate, authoritiesBelow: Int
     ) throws(X509Error) {
-        guard let constraints = issuer.basicConstraints, constraints.isAuthority else { throw .notCA(issuer.shortName) }
         if let usage = issuer.keyUsage, !usage.contains(.keyCertSign) { throw .keyUsage(issuer.shortName) }
-        if let limit = constraints.pathLength, authoritiesBelow > limit { throw .pathLength(issuer.shortName) }
+        if let limit = issuer.basicConstraints?.pathLength, authoritiesBelow > limit {
+            throw .pathLength(issuer.shortName)
+        }
     }
 
     private static func checkSelf(_ certificate: X509Certificate, at now: Instant) throws(X509Error) {

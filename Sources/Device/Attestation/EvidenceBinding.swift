@@ -43,10 +43,10 @@ struct EvidenceBinding {
         }
         let other = keys.other ?? stranger
         var claimed = request.clientData
-        if defect == .staleChallenge { claimed.challenge = request.staleChallenge ?? entropy.token(32) }
+        if defect == .staleChallenge { claimed.challenge = request.staleChallenge ?? entropy.token(33) }
         challenge = claimed.challenge
         var data = claimed
-        if defect == .wrongChallenge { data.challenge = entropy.token(32) }
+        if defect == .wrongChallenge { data.challenge = entropy.token(33) }
         if defect == .clonedDevice { data = data.held(by: JWK.p256(other.publicKey).thumbprint) }
         bound = try Self.bound(data, format, isRaw: defect == .rawChallenge)
         if defect == .clonedDevice, data.request == .challengeOnly, format.isPlayIntegrity {
