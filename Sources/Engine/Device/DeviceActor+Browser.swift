@@ -84,12 +84,12 @@ extension DeviceActor {
 
     /// Waits for a person's browser; a person who takes too long gave up.
     func launchBrowser(effect: EffectID, flow flowID: FlowID) {
-        let (listener, clock) = (listeners[flowID], world.clock)
+        let (listener, world) = (listeners[flowID], world)
         track(
             effect, flow: flowID,
             Task {
                 let patience = Task {
-                    try await clock.sleep(milliseconds: Self.browserSeconds * 1000)
+                    try await world.wait(forSomebody: Self.browserSeconds * 1000)
                     listener?.close()
                 }
                 let address = await listener?.address()
@@ -100,6 +100,7 @@ extension DeviceActor {
                     }
                     return .oauth(.redirected(effect, address: address))
                 }
+                if (try? await patience.value) != nil { world.underWay.end() }
             })
     }
 }

@@ -79,6 +79,9 @@ struct FaultPlan: Sendable, Hashable, Codable {
 
     init(_ faults: [PlannedFault] = []) { self.faults = faults }
 
+    /// How many exchanges faults are still planned for.
+    var count: Int { faults.reduce(0) { $0 + $1.times } }
+
     /// Takes the next fault planned for a call, if there is one.
     mutating func take(for call: Call.Purpose) -> PlannedFault? {
         guard let index = faults.firstIndex(where: { $0.call == call }) else { return nil }

@@ -15,6 +15,8 @@ public enum Step: Sendable {
     case face(FaceEvent)
     /// A fault the phone's user asked for took place.
     case fault(name: String, call: Call.Purpose)
+    /// Something outside of any flow.
+    case event(JournalEvent)
     /// A step of an earlier process, as the store kept it.
     case archived(JSON)
 
@@ -26,6 +28,7 @@ public enum Step: Sendable {
         case .scan: "scan"
         case .face: "face"
         case .fault: "fault"
+        case .event(let event): event.kind
         case .archived(let document): document["kind"]?.string ?? "unknown"
         }
     }
@@ -115,6 +118,7 @@ extension Step {
         case .call(let call): members += call.jsonMembers
         case .scan(let outcome): members.append(("outcome", .string(outcome.text)))
         case .face(let event): members += event.jsonMembers
+        case .event(let event): members += event.members
         case .fault(let name, let call): members += [("call", .string(call.rawValue)), ("fault", .string(name))]
         }
         return .object(members)

@@ -44,6 +44,9 @@ final class MetadataCache: Sendable {
         }
     }
 
+    /// Forgets every document.
+    func clear() { contents.withLock { $0.entries = [:] } }
+
     /// Fetches an issuer's document; callers at once share one fetch.
     func discover(_ issuer: String, world: World) async -> Answer {
         let fetch = contents.withLock { contents in

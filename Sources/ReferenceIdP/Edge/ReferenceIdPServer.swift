@@ -137,6 +137,13 @@ public final class ReferenceIdPServer: Sendable {
         state.withLock { state in state.idp.realms.keys.map { settings.issuer($0) } }
     }
 
+    /// Everything durable as records, signing keys included: what another server can go on from.
+    ///
+    /// Costs as much as there is. Throws where a key cannot be written out.
+    public func records() throws(CryptoError) -> [RecordChange] {
+        try state.withLock { $0.idp.durableRecords } + keys.records()
+    }
+
     /// The server's time.
     public var now: Instant { state.withLock { $0.idp.clock.now(wall: wallClock()) } }
 

@@ -55,9 +55,10 @@ private struct Demo: Sendable {
     /// Sets the stage: everything in memory, on ports of loopback that the system chooses.
     static func start(_ context: CommandContext) async throws(CommandFailure) -> Demo {
         let log = ExchangeLog()
-        let seed = context.settings.seed
+        let settled = SeedBook.seeded(context.settings)
+        context.output.note(SeedBook.line(settled))
         func entropy(_ stretch: String) -> Entropy {
-            seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
+            settled.seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
         }
         let profile = try context.settings.profile()
         let plan = HostedIdP.Plan(entropy: entropy("demo idp"), profile: profile)
