@@ -8,7 +8,7 @@ enum Commands {
             + WorldCommands.specs + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [
                 EventsCommand.spec, WaitCommand.spec, StopCommand.spec, DoctorCommand.spec, VersionCommand.spec,
-                ProfileCommand.spec, AttestCommand.spec, RootsCommand.spec,
+                ProfileCommand.spec, AttestCommand.spec, AttestVerifyCommand.spec, RootsCommand.spec,
                 BenchCommand.spec,
             ])
 }

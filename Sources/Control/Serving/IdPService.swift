@@ -26,6 +26,8 @@ public final class IdPService: IdPHost {
         public var entropy = Entropy.system
         /// The wall clock its own clock stands on.
         public var clock: any WallClock = WorldClock()
+        /// Whose word about calling apps its tenants take that name nobody themselves.
+        public var attestationTrust = AttestationTrust()
         /// The names and numbers of the wire.
         public var profile = SenseCryptProfile.builtIn
 
@@ -85,6 +87,7 @@ public final class IdPService: IdPHost {
         // Derived, so that an IdP put back to its seed draws what it drew in the beginning.
         provider.entropy = configuration.entropy.derived("identity provider")
         provider.profile = configuration.profile
+        provider.attestationTrust = configuration.attestationTrust
         let clock = configuration.clock
         provider.wallClock = { clock.now() }
         guard let store = configuration.store else { return provider }

@@ -117,6 +117,7 @@ extension Realm {
             ("tickets", tickets.count), ("signup_codes", signupCodes.count), ("mails", inbox.count),
             ("sessions", sessions.count), ("codes", codes.count), ("grants", grants.count),
             ("counted_addresses", startsByAddress.count), ("revoked_tokens", revokedTokens.count),
+            ("attested_keys", attestedKeys.count),
             ("proofs", proofs.count), ("api_proofs", apiProofs.count),
         ]
         return .object(counts.map { ($0.0, .int(Int64($0.1))) })

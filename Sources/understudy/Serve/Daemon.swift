@@ -36,7 +36,8 @@ struct Daemon: Sendable {
             on: parsed["bind"] ?? "127.0.0.1", port: parsed.number("port") ?? defaults.port, option: "port",
             limits: HTTPLimits(body: FetchDocumentSize.request))
         let idps = try await ServeOptions.startIdPs(
-            parsed, settings, store: phone.store, clock: clock, standard: defaults.systems, port: defaults.idpPort)
+            parsed, settings, store: phone.store, clock: clock, standard: defaults.systems, port: defaults.idpPort
+        ) { () throws(CommandFailure) in try phone.attestationTrust() }
         for idp in idps { phone.api.add(idp) }
         do {
             try await phone.engine.resumeFlows()

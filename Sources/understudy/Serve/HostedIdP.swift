@@ -28,6 +28,8 @@ enum HostedIdP {
         var clock = WorldClock()
         /// The wire's names.
         var profile = SenseCryptProfile.builtIn
+        /// Whose word about calling apps it takes.
+        var trust = AttestationTrust()
     }
 
     /// Listens and answers; with a store it goes on where it ended.
@@ -41,6 +43,7 @@ enum HostedIdP {
         configuration.entropy = plan.entropy
         configuration.profile = plan.profile
         configuration.clock = plan.clock
+        configuration.attestationTrust = plan.trust
         do {
             return try await IdPService.start(configuration)
         } catch let error as TransportError {

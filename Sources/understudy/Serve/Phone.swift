@@ -1,8 +1,10 @@
 import Control
 import Crypto
+import Device
 import Encoding
 import Engine
 import HTTP
+import ReferenceIdP
 import Store
 import Transport
 
@@ -64,6 +66,15 @@ struct Phone: Sendable {
         api = ControlAPI(
             engine: engine, version: Version.current, mayRunCommands: mayRunCommands, snapshots: snapshots,
             onStop: onStop)
+    }
+
+    /// Whom a reference IdP must trust to take this phone's evidence.
+    func attestationTrust() throws(CommandFailure) -> AttestationTrust {
+        do {
+            return try AttestationTrust(try engine.attestationRoots().published)
+        } catch {
+            throw CommandFailure(exit: .configuration, code: "attestation_roots", message: "\(error)")
+        }
     }
 
     /// The engine's settings: hosts, trust and addresses as the options say, entropy from the seed.

@@ -5,6 +5,7 @@ import Encoding
 import Engine
 import Glibc
 import HTTP
+import ReferenceIdP
 import Store
 
 /// `understudy serve`: the daemon.
@@ -99,10 +100,12 @@ enum ServeOptions {
     /// Starts the reference IdPs that were asked for, two ports each; with `port`, from that one on.
     static func startIdPs(
         _ parsed: ParsedArguments, _ settings: Settings, store: Store?, clock: WorldClock, standard: [String] = [],
-        port: Int = 7421
+        port: Int = 7421,
+        trust: () throws(CommandFailure) -> AttestationTrust = { AttestationTrust() }
     ) async throws(CommandFailure) -> [IdPService] {
         let systems = parsed["idp"] == nil ? standard : parsed.all("idp")
         let first = parsed.number("idp-port") ?? port
+        let trust = systems.isEmpty ? AttestationTrust() : try trust()
         var idps: [IdPService] = []
         for (index, system) in systems.enumerated() {
             let port = first == 0 ? 0 : first + 2 * index
@@ -110,7 +113,7 @@ enum ServeOptions {
             let entropy = settings.seed.map { SeedBook.entropy(seed: $0, stretch: "idp \(index + 1)") } ?? .system
             let plan = HostedIdP.Plan(
                 system: system, number: index + 1, port: port, bind: parsed["bind"] ?? "127.0.0.1", entropy: entropy,
-                clock: clock, profile: try settings.profile())
+                clock: clock, profile: try settings.profile(), trust: trust)
             idps.append(try await HostedIdP.start(plan, store: store))
         }
         return idps

@@ -10,10 +10,14 @@ extension Realm {
         let application = client.application
         try preconditions(of: application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
+        try sameInstance(client, proof, turn)
         try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let (found, family) = try family(request, application, proof, turn)
         try ownership(of: found, request, application, proof, turn)
+        guard found.instance == client.attestation?.instance else {
+            throw invalidGrant(turn, "refresh.instance", expected: "the instance of the grant", actual: "another")
+        }
         let (grant, selector) = try notSpent(request, family, found, &turn)
         let user = try access(of: grant, &turn)
         let scope = try scope(request, within: grant, turn)
