@@ -48,6 +48,7 @@ public final class Engine: Sendable {
             clock: settings.clock, entropy: settings.entropy, draws: DeviceEntropy(settings.entropy),
             profile: settings.profile, firstSetting: (settings.clock as? WorldClock)?.setting ?? .real,
             roots: RootsShelf(entropy: settings.rootsEntropy ?? settings.entropy),
+            faults: FaultBook(dice: settings.entropy.derived("fault dice")),
             callTimeout: settings.callTimeoutMilliseconds)
     }
 
@@ -245,11 +246,20 @@ extension Engine {
         try await actor(device).signOut()
     }
 
-    /// Calls an API with the device's session; a wrong is done at the first request that carries it.
+    /// Calls an API with the device's session; faults are counted by the requests that go out.
     public func fetch(
-        _ request: APIRequest, device: DeviceID, wrong: WrongOnPurpose? = nil
+        _ request: APIRequest, device: DeviceID, faults: [PlannedFault] = []
     ) async throws(EngineError) -> Fetched {
-        try await actor(device).fetch(request, wrong: wrong)
+        try await actor(device).fetch(request, faults: FaultPlan(faults))
+    }
+
+    /// Calls an API with the device's session and does the first request wrong.
+    public func fetch(
+        _ request: APIRequest, device: DeviceID, wrong: WrongOnPurpose
+    ) async throws(EngineError) -> Fetched {
+        let place = PlannedFault.Place(point: .fetch)
+        return try await fetch(
+            request, device: device, faults: [PlannedFault(id: wrong.rawValue, kind: .wrong(wrong), at: place)])
     }
 }
 

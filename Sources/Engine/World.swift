@@ -28,6 +28,8 @@ struct World: Sendable {
     /// The authorities that vouch for the devices.
     let roots: RootsShelf
     let codes = OpenCodes()
+    /// What is to go wrong, whoever it happens to.
+    let faults: FaultBook
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int
 }

@@ -5,7 +5,8 @@ enum Commands {
         commands: [DemoCommand.spec, ServeCommand.spec, ExecCommand.spec]
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec] + OAuthCommands.specs
             + [FetchCommand.spec, ProxyCommand.spec]
-            + WorldCommands.specs + SessionCommands.specs + FlowCommands.specs + IdPCommands.specs + IdPSettings.specs
+            + WorldCommands.specs + SessionCommands.specs + FlowCommands.specs + [TraceCommand.spec]
+            + FaultCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [
                 EventsCommand.spec, WaitCommand.spec, StopCommand.spec, DoctorCommand.spec, VersionCommand.spec,
                 ProfileCommand.spec, AttestCommand.spec, AttestVerifyCommand.spec, RootsCommand.spec,

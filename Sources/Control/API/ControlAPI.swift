@@ -168,6 +168,7 @@ extension ControlAPI {
         Route("GET", "/v1/flows/*") { api, request, path throws(ControlProblem) in
             try await api.showFlow(path[0], request)
         },
+        Route("GET", "/v1/flows/*/trace") { api, _, path throws(ControlProblem) in try await api.trace(path[0]) },
         Route("POST", "/v1/flows/*/retry") { api, _, path throws(ControlProblem) in try await api.retry(path[0]) },
         Route("POST", "/v1/flows/*/cancel") { api, _, path throws(ControlProblem) in try await api.cancel(path[0]) },
         Route("POST", "/v1/flows/*/scan") { api, request, path throws(ControlProblem) in
@@ -178,6 +179,10 @@ extension ControlAPI {
         },
         Route("POST", "/v1/clients") { api, request, _ throws(ControlProblem) in try await api.registerClient(request)
         },
+        Route("GET", "/v1/faults") { api, _, _ in api.listFaults() },
+        Route("POST", "/v1/faults") { api, request, _ throws(ControlProblem) in try api.armFaults(request) },
+        Route("DELETE", "/v1/faults") { api, _, _ in api.clearFaults() },
+        Route("DELETE", "/v1/faults/*") { api, _, path throws(ControlProblem) in try api.disarmFault(path[0]) },
         Route("GET", "/v1/journal") { api, request, _ throws(ControlProblem) in try api.journal(request) },
         Route("GET", "/v1/clock") { api, _, _ in api.showClock() },
         Route("POST", "/v1/clock") { api, request, _ throws(ControlProblem) in try await api.moveClock(request) },

@@ -16,7 +16,7 @@ extension Engine {
 
     /// Takes back the faults that flows still have ahead of them; returns how many.
     public func resetFaults() async -> Int {
-        var count = 0
+        var count = clearFaults()
         for actor in registry.drivers { count += await actor.clearFaults() }
         return count
     }
