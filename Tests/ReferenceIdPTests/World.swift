@@ -21,17 +21,15 @@ final class World: Sendable {
 
     init(
         seed: UInt8 = 1, profile: SenseCryptProfile = .builtIn, records: [RecordChange] = [],
-        stored: StoredRecords = StoredRecords(), at now: Instant = World.start,
-        trust: AttestationTrust = AttestationTrust()
+        stored: StoredRecords = StoredRecords(), at now: Instant = World.start
     ) throws {
         let time = SharedInstant(now)
         self.time = time
         self.stored = stored
-        var configuration = ReferenceIdPServer.Configuration(
-            origin: origin, apiOrigin: api, profile: profile, entropy: Entropy(seed: [seed]),
-            wallClock: { time.value }, records: records, store: { try stored.store($0) })
-        configuration.attestationTrust = trust
-        server = try ReferenceIdPServer(configuration)
+        server = try ReferenceIdPServer(
+            .init(
+                origin: origin, apiOrigin: api, profile: profile, entropy: Entropy(seed: [seed]),
+                wallClock: { time.value }, records: records, store: { try stored.store($0) }))
     }
 
     var now: Instant { time.value }
@@ -52,10 +50,8 @@ final class World: Sendable {
         return response
     }
 
-    func post(
-        _ path: String, form: [(String, String)], proofs: [String] = [], more: [(String, String)] = []
-    ) -> HTTPResponse {
-        let fields = [("Content-Type", "application/x-www-form-urlencoded")] + proofs.map { ("DPoP", $0) } + more
+    func post(_ path: String, form: [(String, String)], proofs: [String] = []) -> HTTPResponse {
+        let fields = [("Content-Type", "application/x-www-form-urlencoded")] + proofs.map { ("DPoP", $0) }
         return send("POST", path, fields: fields, body: FormFields(form).encoded())
     }
 

@@ -106,11 +106,7 @@ extension DeviceActor {
         let request = ClientRequest(
             url: url, method: "POST", fields: fields, body: body.serialized(),
             timeoutMilliseconds: world.callTimeout)
-        var none = FaultPlan()
-        let point: FaultPoint = call == "signup" ? .signup : .enroll
-        let fault = takeFault(at: point, from: &none)
-        if let fault { publish(fault, at: point) }
-        let response = try await world.network.exchange(request, fault: fault?.kind, by: world.clock).get()
+        let response = try await world.network.send(request)
         let answer = try? JSON(parsing: response.body)
         guard statuses.contains(response.status) else {
             throw .refused(

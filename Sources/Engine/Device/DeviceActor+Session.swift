@@ -58,10 +58,7 @@ extension DeviceActor {
             // Nil is a public client's, and goes out all the same.
             let authentication = try await authenticator.authentication()
             let sent = try request(for: call, authenticatedBy: authentication, drawingFrom: source)
-            var none = FaultPlan()
-            let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &none)
-            if let fault { publish(fault, at: .call(call.purpose)) }
-            _ = try await world.network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
+            _ = try await world.network.send(sent.request)
             return true
         } catch {
             return false

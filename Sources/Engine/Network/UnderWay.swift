@@ -10,9 +10,6 @@ final class UnderWay: Sendable {
     /// An exchange has ended.
     func end() { count.withLock { $0 -= 1 } }
 
-    /// How many are under way.
-    var number: Int { count.withLock { $0 } }
-
     /// Whether no exchange is under way.
-    var isNone: Bool { number == 0 }
+    var isNone: Bool { count.withLock { $0 == 0 } }
 }

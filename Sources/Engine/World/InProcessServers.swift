@@ -30,17 +30,13 @@ public struct InProcessServers: Sendable {
             }
             return nil
         }
-        // Half a request is none to a server.
-        if request.wireFault == .truncate { throw .closedEarly(receivedBytes: 0) }
         let received: HTTPRequest
         switch try Self.onTheWire(request) {
         case .message(let message): received = message
         // What a server of ours answers to what it cannot read.
         case .refused(let fault): return HTTPResponse(status: fault.httpStatus)
         }
-        let answer = await server(received)
-        if request.wireFault == .reset { throw .closedEarly(receivedBytes: 0) }
-        return try Self.offTheWire(answer, to: request.method)
+        return try Self.offTheWire(await server(received), to: request.method)
     }
 
     private enum Arrival {

@@ -11,7 +11,6 @@ extension Session: Recorded {
             ("subject", subject.recordJSON), ("device", deviceKey.map(JSON.string) ?? .null),
             ("mismatches", .array(mismatches.map { ["jti": .string($0.jti), "n": .int(Int64($0.number))] })),
             ("progress", progress.recordJSON), ("permit", permit.recordJSON),
-            ("instance", instance.map(JSON.string) ?? .null),
         ])
     }
 
@@ -29,8 +28,7 @@ extension Session: Recorded {
             forgottenAt: try reader.instant("forgotten_at"), subject: try Subject(try reader.nested("subject")),
             deviceKey: try reader.optionalText("device"), mismatches: mismatches,
             progress: try Progress(try reader.nested("progress")),
-            permit: try FirstPartyPermit(try reader.nested("permit")),
-            instance: try reader.optionalText("instance"))
+            permit: try FirstPartyPermit(try reader.nested("permit")))
     }
 }
 
@@ -88,7 +86,6 @@ extension AuthorizationCode: Recorded {
             ("resource", resource.map(JSON.string) ?? .null), ("nonce", .string(nonce)),
             ("auth_time", .instant(authTime)), ("expires_at", .instant(expiresAt)),
             ("forgotten_at", .instant(forgottenAt)), ("progress", progress.recordJSON), ("permit", permit.recordJSON),
-            ("instance", instance.map(JSON.string) ?? .null),
         ])
     }
 
@@ -100,8 +97,7 @@ extension AuthorizationCode: Recorded {
             resource: try reader.optionalText("resource"), nonce: try reader.text("nonce"),
             authTime: try reader.instant("auth_time"), expiresAt: try reader.instant("expires_at"),
             forgottenAt: try reader.instant("forgotten_at"), progress: try Progress(try reader.nested("progress")),
-            permit: try FirstPartyPermit(try reader.nested("permit")),
-            instance: try reader.optionalText("instance"))
+            permit: try FirstPartyPermit(try reader.nested("permit")))
     }
 }
 
