@@ -51,15 +51,10 @@ let package = Package(
             "Engine",
             ["Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Profiles"]),
         layer(
-            "Conformance",
-            [
-                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Engine", "Profiles",
-            ]),
-        layer(
             "Control",
             [
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
-                "ReferenceIdP", "Profiles", "Conformance",
+                "ReferenceIdP", "Profiles",
             ]),
         .executableTarget(
             name: "understudy",
@@ -80,12 +75,6 @@ let package = Package(
         tests("DeviceTests", ["Encoding", "Crypto", "JOSE", "Device"]),
         tests("SignInTests", ["Encoding", "Crypto", "JOSE", "HTTP", "OAuth", "Device", "SignIn"]),
         tests("ReferenceIdPTests", ["Encoding", "Crypto", "JOSE", "HTTP", "ReferenceIdP", "Profiles"]),
-        tests(
-            "ConformanceTests",
-            [
-                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "Profiles", "ReferenceIdP",
-                "Conformance",
-            ]),
         tests("StoreTests", ["Encoding", "Device", "SignIn", "Store"]),
         tests(
             "EngineTests",

@@ -53,6 +53,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let jwks: String
         /// The device ceremony endpoint, the stem of ``CeremonyPaths``.
         public let ceremony: String
+        /// Where challenges for attestation are given out.
+        public let attestationChallenge: String
         /// The resource API's accounts.
         public let accounts: String
         /// The management API.
@@ -115,6 +117,12 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let signupCode: Int64
         /// How far a client assertion's `exp` may lie behind its `iat`, or behind now where it has none.
         public let clientAssertion: Int64
+        /// A challenge for evidence, and how long evidence that was taken is remembered.
+        public let attestationChallenge: Int64
+        /// The age from which an OAuth client attestation is not fresh any more.
+        public let clientAttestation: Int64
+        /// How long after its last use an App Attest key is forgotten.
+        public let attestedKey: Int64
         /// How long a dead session is still told from one that never was.
         public let linger: Int64
     }
@@ -135,6 +143,14 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let enrollmentAge: Int64
         /// A client assertion's `iat` and `nbf` in the future.
         public let clientAssertionAhead: Int64
+        /// `iat` of an OAuth client attestation's proof of possession, in the past.
+        public let clientAttestationAge: Int64
+        /// `iat` of an OAuth client attestation and of its proof of possession, in the future.
+        public let clientAttestationAhead: Int64
+        /// `timestampMillis` of a Play Integrity token in the past.
+        public let playTokenAge: Int64
+        /// `timestampMillis` of a Play Integrity token in the future.
+        public let playTokenAhead: Int64
         /// The length of a DPoP nonce's time bucket.
         public let nonceBucket: Int64
     }
@@ -155,6 +171,12 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let jwsBytes: Int
         /// Bytes of any other form value.
         public let parameterBytes: Int
+        /// Bytes of a piece of evidence about the calling app, as it is sent.
+        public let evidenceBytes: Int
+        /// App Attest keys a tenant knows.
+        public let attestedKeys: Int
+        /// Roots of one kind, app identities and attesters of a tenant.
+        public let trustAnchors: Int
         /// Devices a user may have.
         public let devicesPerUser: Int
         /// Public keys an application may register.
@@ -264,6 +286,14 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let unsupportedGrantType: ErrorSpelling
         /// The tenant wants evidence about the calling app and got none it can verify.
         public let attestationRequired: ErrorSpelling
+        /// The evidence about the calling app breaks a rule.
+        public let attestationFailed: ErrorSpelling
+        /// The evidence, or the client's attestation, needs a fresh challenge of the server.
+        public let useAttestationChallenge: ErrorSpelling
+        /// The client's attestation is too old.
+        public let useFreshAttestation: ErrorSpelling
+        /// The client's attestation, or the proof that goes with it, is no good.
+        public let invalidClientAttestation: ErrorSpelling
         /// Too many starts.
         public let rateLimited: ErrorSpelling
         /// The server failed.

@@ -46,10 +46,14 @@ public final class Engine: Sendable {
                 client: HTTPClient(settings.client), inProcess: settings.inProcess, policy: settings.hosts,
                 observer: settings.observer),
             clock: settings.clock, entropy: settings.entropy, draws: DeviceEntropy(settings.entropy),
-            profile: settings.profile,
+            profile: settings.profile, firstSetting: (settings.clock as? WorldClock)?.setting ?? .real,
             roots: RootsShelf(entropy: settings.rootsEntropy ?? settings.entropy),
+            faults: FaultBook(dice: settings.entropy.derived("fault dice")),
             callTimeout: settings.callTimeoutMilliseconds)
     }
+
+    /// The wall clock of this engine's world.
+    public var clock: any WallClock { world.clock }
 
     /// Takes up the flows an earlier process left under way: what it had sent counts as lost replies.
     ///
@@ -80,11 +84,15 @@ public final class Engine: Sendable {
     /// Ends the engine's connections.
     public func close() { world.network.client.close() }
 
-    func actor(_ id: DeviceID) throws(EngineError) -> DeviceActor { try registry.actor(for: id, in: world) }
+    func actor(_ id: DeviceID) throws(EngineError) -> DeviceActor {
+        try world.solitude.check()
+        return try registry.actor(for: id, in: world)
+    }
 
     /// The device that drives a flow, found in memory or through the store.
     func actor(driving flow: FlowID) throws(EngineError) -> DeviceActor {
         if let actor = registry.actor(driving: flow) { return actor }
+        try world.solitude.check()
         let record = try storing {
             try world.store.read { store in try store.flow(flow.rawValue) }
         }
@@ -102,6 +110,7 @@ extension Engine {
         _ id: DeviceID, platform: Platform = .ios, clock: DeviceClock = .real, camera: Camera = Camera(),
         faceOf other: DeviceID? = nil
     ) throws(EngineError) -> VirtualDevice {
+        try world.solitude.check()
         let moment = world.clock.now()
         let entropy = world.draws[id]
         let handle = KeyHandle(rawValue: "dpop-" + entropy.token(9))
@@ -237,11 +246,20 @@ extension Engine {
         try await actor(device).signOut()
     }
 
-    /// Calls an API with the device's session; a wrong is done at the first request that carries it.
+    /// Calls an API with the device's session; faults are counted by the requests that go out.
     public func fetch(
-        _ request: APIRequest, device: DeviceID, wrong: WrongOnPurpose? = nil
+        _ request: APIRequest, device: DeviceID, faults: [PlannedFault] = []
     ) async throws(EngineError) -> Fetched {
-        try await actor(device).fetch(request, wrong: wrong)
+        try await actor(device).fetch(request, faults: FaultPlan(faults))
+    }
+
+    /// Calls an API with the device's session and does the first request wrong.
+    public func fetch(
+        _ request: APIRequest, device: DeviceID, wrong: WrongOnPurpose
+    ) async throws(EngineError) -> Fetched {
+        let place = PlannedFault.Place(point: .fetch)
+        return try await fetch(
+            request, device: device, faults: [PlannedFault(id: wrong.rawValue, kind: .wrong(wrong), at: place)])
     }
 }
 

@@ -37,6 +37,10 @@ public enum EngineError: Error, Sendable, Hashable {
     case refused(call: String, status: Int, error: String, description: String?)
     /// The identity provider's answer could not be used.
     case badAnswer(call: String, why: String)
+    /// The whole world cannot be saved or replaced while so many flows or exchanges are under way.
+    case flowsUnderWay(Int)
+    /// The whole world is being saved or replaced.
+    case worldBusy
     /// The session was not renewed.
     case refresh(RefreshError)
     /// The phone's platform gives no evidence.
@@ -61,6 +65,8 @@ public enum EngineError: Error, Sendable, Hashable {
         case .unreachable: "unreachable"
         case .refused: "idp_refused"
         case .badAnswer: "bad_answer"
+        case .flowsUnderWay: "flows_under_way"
+        case .worldBusy: "world_busy"
         case .refresh(let error): error.code
         case .attestation(let error): error.code
         case .storage: "storage"
@@ -90,6 +96,9 @@ extension EngineError: CustomStringConvertible {
         case .refused(let call, let status, let error, let description):
             "\(call) was refused: \(status) \(error)" + (description.map { " (\($0))" } ?? "")
         case .badAnswer(let call, let why): "the answer to \(call) cannot be used: \(why)"
+        case .flowsUnderWay(let count):
+            "\(count) flows or calls are under way; wait until they have ended or are parked, or cancel them"
+        case .worldBusy: "the whole world is being saved or replaced; try again"
         case .refresh(let error): error.message
         case .attestation(let error): error.description
         case .storage(let why): "the state directory failed: \(why)"

@@ -1,4 +1,5 @@
 import Crypto
+import Device
 import Encoding
 import Profiles
 import Store
@@ -16,6 +17,10 @@ struct World: Sendable {
     /// The words of the wire.
     let profile: SenseCryptProfile
     let journal = Journal()
+    /// Whether somebody has the world to themselves.
+    let solitude = Solitude()
+    /// How the clock was set when the world began; what a reset goes back to.
+    let firstSetting: DeviceClock
     let assertions = ClientAssertionBook()
     let underWay = UnderWay()
     let ended = EndedFlows()
@@ -23,6 +28,36 @@ struct World: Sendable {
     /// The authorities that vouch for the devices.
     let roots: RootsShelf
     let codes = OpenCodes()
+    /// What is to go wrong, whoever it happens to.
+    let faults: FaultBook
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int
+}
+
+extension World {
+    /// The world's clock, where it is one that can be moved.
+    var movableClock: WorldClock? { clock as? WorldClock }
+
+    /// Waits for somebody who does not come, in milliseconds; what is then to be done counts as under way, and whoever
+    /// waited ends it.
+    func wait(forSomebody milliseconds: Int64) async throws(CancellationError) {
+        let underWay = underWay
+        if let movableClock {
+            return try await movableClock.sleep(milliseconds: milliseconds, onWaking: { underWay.begin() })
+        }
+        try await clock.sleep(milliseconds: milliseconds)
+        underWay.begin()
+    }
+
+    /// Notes what happened outside of any flow, in the feed and in the store.
+    ///
+    /// A store that fails here loses the entry, and nothing else.
+    func note(_ event: JournalEvent, device: DeviceID? = nil) {
+        let now = clock.now()
+        journal.publish(event, device: device, at: now)
+        let body = Step.event(event).json(number: 0).serialized()
+        _ = try? store.write { store in
+            try store.appendJournal(at: now, device: device, flow: nil, kind: event.kind, body: body)
+        }
+    }
 }

@@ -34,6 +34,16 @@ struct Row {
         return [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
+    /// The value as it is stored, whatever its type.
+    func value(_ column: Int32) -> DumpedValue {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_NULL: .null
+        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_BLOB: .blob(bytes(column))
+        default: .text(text(column))
+        }
+    }
+
     func isNull(_ column: Int32) -> Bool {
         sqlite3_column_type(handle, column) == SQLITE_NULL
     }

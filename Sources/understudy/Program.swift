@@ -58,6 +58,7 @@ struct Program: Sendable {
     private func warnAboutUnknownVariables(_ output: Output) {
         let known = Self.variables
         for name in environment.keys.sorted() where name.hasPrefix("UNDERSTUDY_") && !known.contains(name) {
+            if ExecCommand.variables.contains(name) || name.hasPrefix(ExecCommand.issuerPrefix) { continue }
             let near = Nearest.match(name, among: known.sorted())
             output.note("understudy: \(name) means nothing" + (near.map { "; did you mean \($0)?" } ?? ""))
         }

@@ -38,6 +38,9 @@ final class Phone {
     /// What a confidential client adds to each request; drawn anew for every attempt.
     var credentials: (Phone) throws -> Form = { _ in [] }
 
+    /// Header fields of a client that authenticates by attestation; made anew for every attempt.
+    var attestation: (Phone) throws -> Form = { _ in [] }
+
     var nonce: String?
     var apiNonce: String?
     var authSession = ""
@@ -215,7 +218,7 @@ final class Phone {
         var form: Form = [("token", token), ("client_id", clientID)]
         edit(&form)
         form += (try? credentials(self)) ?? []
-        return world.post(path("/oauth2/revoke"), form: form)
+        return world.post(path("/oauth2/revoke"), form: form, more: (try? attestation(self)) ?? [])
     }
 
     /// A call of the resource API.
@@ -282,11 +285,13 @@ final class Phone {
     private func send(_ suffix: String, _ form: Form, _ edit: ProofEdit) throws -> HTTPResponse {
         let url = world.origin + path(suffix)
         let response = world.post(
-            path(suffix), form: form + (try credentials(self)), proofs: try proofs("POST", url, nonce: nonce, edit))
+            path(suffix), form: form + (try credentials(self)), proofs: try proofs("POST", url, nonce: nonce, edit),
+            more: try attestation(self))
         if let nonce = response.nonce { self.nonce = nonce }
         guard response.error == "use_dpop_nonce", edit.answersNonceChallenge else { return response }
         return world.post(
-            path(suffix), form: form + (try credentials(self)), proofs: try proofs("POST", url, nonce: nonce, edit))
+            path(suffix), form: form + (try credentials(self)), proofs: try proofs("POST", url, nonce: nonce, edit),
+            more: try attestation(self))
     }
 
     func proofs(

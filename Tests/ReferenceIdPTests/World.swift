@@ -21,15 +21,17 @@ final class World: Sendable {
 
     init(
         seed: UInt8 = 1, profile: SenseCryptProfile = .builtIn, records: [RecordChange] = [],
-        stored: StoredRecords = StoredRecords(), at now: Instant = World.start
+        stored: StoredRecords = StoredRecords(), at now: Instant = World.start,
+        trust: AttestationTrust = AttestationTrust()
     ) throws {
         let time = SharedInstant(now)
         self.time = time
         self.stored = stored
-        server = try ReferenceIdPServer(
-            .init(
-                origin: origin, apiOrigin: api, profile: profile, entropy: Entropy(seed: [seed]),
-                wallClock: { time.value }, records: records, store: { try stored.store($0) }))
+        var configuration = ReferenceIdPServer.Configuration(
+            origin: origin, apiOrigin: api, profile: profile, entropy: Entropy(seed: [seed]),
+            wallClock: { time.value }, records: records, store: { try stored.store($0) })
+        configuration.attestationTrust = trust
+        server = try ReferenceIdPServer(configuration)
     }
 
     var now: Instant { time.value }
@@ -50,8 +52,10 @@ final class World: Sendable {
         return response
     }
 
-    func post(_ path: String, form: [(String, String)], proofs: [String] = []) -> HTTPResponse {
-        let fields = [("Content-Type", "application/x-www-form-urlencoded")] + proofs.map { ("DPoP", $0) }
+    func post(
+        _ path: String, form: [(String, String)], proofs: [String] = [], more: [(String, String)] = []
+    ) -> HTTPResponse {
+        let fields = [("Content-Type", "application/x-www-form-urlencoded")] + proofs.map { ("DPoP", $0) } + more
         return send("POST", path, fields: fields, body: FormFields(form).encoded())
     }
 

@@ -110,7 +110,7 @@ struct DaemonTests {
         let stale = ReadyFile(control: "http://127.0.0.1:1", pid: 1, version: "0", idps: [])
         try stale.write(to: scratch.path + "/state/daemon.json")
         #expect(await understudy("device", "list").exit == .done)
-        #expect(await understudy("wait", "--timeout", "0").exit == .unavailable)
+        #expect(await understudy("wait", "--timeout", "0").exit == .timedOut)
         stale.remove(from: scratch.path + "/state/daemon.json")
         #expect(ReadyFile.read(at: scratch.path + "/state/daemon.json") == nil)
     }

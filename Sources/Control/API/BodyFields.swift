@@ -98,6 +98,15 @@ struct BodyFields {
         return strings
     }
 
+    /// A list of anything, empty where it is missing.
+    func list(_ name: String, most: Int) throws(ControlProblem) -> [JSON] {
+        guard let value = value(name) else { return [] }
+        guard let elements = value.array, elements.count <= most else {
+            throw .invalid(name, "a list of at most \(most) entries", got: value)
+        }
+        return elements
+    }
+
     /// A list of name and value pairs, empty where it is missing.
     func pairs(_ name: String, most: Int = 128) throws(ControlProblem) -> [(String, String)] {
         guard let value = value(name) else { return [] }

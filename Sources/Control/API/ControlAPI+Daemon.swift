@@ -10,7 +10,7 @@ extension ControlAPI {
     func about() -> HTTPResponse {
         .json([
             "name": "understudy", "version": .string(version),
-            "uptime_seconds": .int(clock.now().seconds(since: startedAt)),
+            "uptime_seconds": .int(SystemClock().now().seconds(since: startedAt)),
         ])
     }
 
@@ -26,8 +26,8 @@ extension ControlAPI {
         let limit = try query.number("limit", in: 1...10_000, or: 1000)
         let past = engine.journal(after: UInt64(try query.number("after", in: 0...Int.max, or: 0)))
         let entries = past.entries.lazy.filter { entry in
-            (query["device"].map { $0 == entry.device.rawValue } ?? true)
-                && (query["flow"].map { $0 == entry.flow.rawValue } ?? true)
+            (query["device"].map { $0 == entry.device?.rawValue } ?? true)
+                && (query["flow"].map { $0 == entry.flow?.rawValue } ?? true)
         }
         return .json([
             "entries": .array(entries.prefix(limit).map(\.json)), "dropped": .int(Int64(past.dropped)),

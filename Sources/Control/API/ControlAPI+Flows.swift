@@ -38,10 +38,13 @@ extension ControlAPI {
         return .json(["flow": .string(id), "shared_secret": .string(Base64URL.encode(secret))])
     }
 
-    func faults(_ fields: BodyFields, among calls: [Call.Purpose]) throws(ControlProblem) -> [PlannedFault] {
+    func faults(_ fields: BodyFields, among calls: [Call.Purpose]?) throws(ControlProblem) -> [PlannedFault] {
         var faults: [PlannedFault] = []
-        for text in try fields.strings("faults", most: 64) {
-            faults.append(try controllingNow { () throws(EngineError) in try PlannedFault(text: text, among: calls) })
+        for (index, entry) in try fields.list("faults", most: 64).enumerated() {
+            faults.append(
+                try controllingNow { () throws(EngineError) in
+                    try PlannedFault(entry, named: "fault-\(index + 1)", among: calls)
+                })
         }
         return faults
     }
@@ -94,12 +97,16 @@ extension ControlAPI {
     func fetch(_ id: String, _ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let device = try knownID(id)
         let fields = try BodyFields(
-            of: request, allowing: ["url", "method", "headers", "body", "body_base64url", "one_shot", "binary"])
+            of: request,
+            allowing: ["url", "method", "headers", "body", "body_base64url", "one_shot", "binary", "faults"])
         let call = APIRequest(
             method: try method(fields), url: try url(fields), fields: try headers(fields), body: try body(fields),
             isOneShot: try fields.flag("one_shot"))
         let isBinary = try fields.flag("binary")
-        let fetched = try await controlling { () throws(EngineError) in try await engine.fetch(call, device: device) }
+        let planned = try faults(fields, among: nil)
+        let fetched = try await controlling { () throws(EngineError) in
+            try await engine.fetch(call, device: device, faults: planned)
+        }
         return .json(fetched.json(binary: isBinary))
     }
 

@@ -12,9 +12,10 @@ public final class ControlAPI: Sendable {
     let clock: any WallClock
     /// Whether a caller may have this process run commands of theirs.
     let mayRunCommands: Bool
-    /// Conformance runs.
-    let conformance = ConformanceRuns()
+    /// The snapshots that were taken.
+    let shelf: SnapshotShelf
     private let servedIdPs = Mutex<[ServedIdP]>([])
+    private let idpHosts = Mutex<[any IdPHost]>([])
     private let stopRequested: @Sendable () -> Void
 
     /// Makes the API over an engine; `onStop` is called when somebody asks the daemon to end.
@@ -22,19 +23,29 @@ public final class ControlAPI: Sendable {
     /// `mayRunCommands` is for callers who are the process's own user for certain: on a socket, everybody on this
     /// machine calls.
     public init(
-        engine: Engine, version: String, clock: any WallClock = SystemClock(),
-        mayRunCommands: Bool = false, onStop: @escaping @Sendable () -> Void = {}
+        engine: Engine, version: String, mayRunCommands: Bool = false, snapshots: SnapshotShelf = .inMemory(),
+        onStop: @escaping @Sendable () -> Void = {}
     ) {
         self.engine = engine
         self.version = version
-        self.clock = clock
+        clock = engine.clock
+        shelf = snapshots
         self.mayRunCommands = mayRunCommands
-        startedAt = clock.now()
+        startedAt = SystemClock().now()
         stopRequested = onStop
     }
 
     /// Names a reference IdP that runs in this process.
     public func add(_ idp: ServedIdP) { servedIdPs.withLock { $0.append(idp) } }
+
+    /// Names a reference IdP that runs in this process and is saved, put back and reset with it.
+    public func add(_ host: any IdPHost) {
+        add(host.served)
+        idpHosts.withLock { $0.append(host) }
+    }
+
+    /// The reference IdPs that are saved, put back and reset with this process.
+    var hosts: [any IdPHost] { idpHosts.withLock { $0 } }
 
     /// The reference IdPs of this process.
     public var idps: [ServedIdP] { servedIdPs.withLock { $0 } }
@@ -157,6 +168,7 @@ extension ControlAPI {
         Route("GET", "/v1/flows/*") { api, request, path throws(ControlProblem) in
             try await api.showFlow(path[0], request)
         },
+        Route("GET", "/v1/flows/*/trace") { api, _, path throws(ControlProblem) in try await api.trace(path[0]) },
         Route("POST", "/v1/flows/*/retry") { api, _, path throws(ControlProblem) in try await api.retry(path[0]) },
         Route("POST", "/v1/flows/*/cancel") { api, _, path throws(ControlProblem) in try await api.cancel(path[0]) },
         Route("POST", "/v1/flows/*/scan") { api, request, path throws(ControlProblem) in
@@ -167,15 +179,28 @@ extension ControlAPI {
         },
         Route("POST", "/v1/clients") { api, request, _ throws(ControlProblem) in try await api.registerClient(request)
         },
+        Route("GET", "/v1/faults") { api, _, _ in api.listFaults() },
+        Route("POST", "/v1/faults") { api, request, _ throws(ControlProblem) in try api.armFaults(request) },
+        Route("DELETE", "/v1/faults") { api, _, _ in api.clearFaults() },
+        Route("DELETE", "/v1/faults/*") { api, _, path throws(ControlProblem) in try api.disarmFault(path[0]) },
         Route("GET", "/v1/journal") { api, request, _ throws(ControlProblem) in try api.journal(request) },
+        Route("GET", "/v1/clock") { api, _, _ in api.showClock() },
+        Route("POST", "/v1/clock") { api, request, _ throws(ControlProblem) in try await api.moveClock(request) },
+        Route("POST", "/v1/devices/*/clock") { api, request, path throws(ControlProblem) in
+            try await api.moveDeviceClock(path[0], request)
+        },
+        Route("POST", "/v1/reset") { api, request, _ throws(ControlProblem) in try await api.reset(request) },
+        Route("GET", "/v1/snapshots") { api, _, _ throws(ControlProblem) in try api.listSnapshots() },
+        Route("POST", "/v1/snapshots") { api, request, _ throws(ControlProblem) in
+            try await api.takeSnapshot(request)
+        },
+        Route("POST", "/v1/snapshots/*/restore") { api, _, path throws(ControlProblem) in
+            try await api.restoreSnapshot(path[0])
+        },
+        Route("DELETE", "/v1/snapshots/*") { api, _, path throws(ControlProblem) in try api.deleteSnapshot(path[0]) },
+        Route("GET", "/v1/export") { api, _, _ throws(ControlProblem) in try await api.exportWorld() },
+        Route("POST", "/v1/import") { api, request, _ throws(ControlProblem) in try await api.importWorld(request) },
         Route("GET", "/v1/doctor") { api, _, _ throws(ControlProblem) in try await api.examine() },
-        Route("GET", "/v1/conform") { api, _, _ in api.listConformanceRules() },
-        Route("POST", "/v1/conform") { api, request, _ throws(ControlProblem) in
-            try await api.startConformance(request)
-        },
-        Route("GET", "/v1/conform/*") { api, request, path throws(ControlProblem) in
-            try await api.showConformance(path[0], request)
-        },
         Route("GET", "/v1/idps") { api, _, _ in api.listIdPs() },
         Route("POST", "/v1/stop") { api, _, _ in api.acceptStop() },
     ]

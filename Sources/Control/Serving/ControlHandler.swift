@@ -69,7 +69,7 @@ private enum FeedStream {
         let pump = Task {
             // A first comment tells the client that the stream is open.
             _ = stream.write(Array(": understudy\n\n".utf8))
-            for await entry in feed where device == nil || device == entry.device.rawValue {
+            for await entry in feed where device == nil || device == entry.device?.rawValue {
                 let event = "id: \(entry.sequence)\ndata: \(entry.json.text)\n\n"
                 if !stream.write(Array(event.utf8)) { await stream.drained() }
                 if stream.isClosed { break }

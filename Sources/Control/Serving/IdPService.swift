@@ -9,7 +9,7 @@ import Synchronization
 public import Transport
 
 /// A reference IdP that listens: its issuers on one port, its resource API on another.
-public final class IdPService: Sendable {
+public final class IdPService: IdPHost {
     /// Where and as whom a reference IdP listens.
     public struct Configuration: Sendable {
         /// The address to bind; loopback unless a person says otherwise.
@@ -26,6 +26,8 @@ public final class IdPService: Sendable {
         public var entropy = Entropy.system
         /// The wall clock its own clock stands on.
         public var clock: any WallClock = WorldClock()
+        /// Whose word about calling apps its tenants take that name nobody themselves.
+        public var attestationTrust = AttestationTrust()
         /// The names and numbers of the wire.
         public var profile = SenseCryptProfile.builtIn
 
@@ -35,10 +37,17 @@ public final class IdPService: Sendable {
 
     /// Where it listens.
     public let served: ServedIdP
-    /// The IdP itself.
-    public let idp: ReferenceIdPServer
+    private let configuration: Configuration
+    private let handlers: [IdPHandler]
     private let issuers: HTTPServer
     private let api: HTTPServer
+    private let current: Mutex<ReferenceIdPServer>
+
+    /// The IdP itself.
+    public var idp: ReferenceIdPServer { current.withLock { $0 } }
+
+    /// The name its records go by.
+    public var name: String { configuration.name }
 
     /// Opens both ports, then starts the IdP with the addresses they got.
     ///
@@ -58,15 +67,27 @@ public final class IdPService: Sendable {
             provider(configuration, origin: origin(of: issuers), apiOrigin: origin(of: api)))
         issuersHandler.open(idp)
         apiHandler.open(idp)
-        return IdPService(idp: idp, issuers: issuers, api: api)
+        return IdPService(
+            configuration, idp: idp, handlers: [issuersHandler, apiHandler], issuers: issuers, api: api)
+    }
+
+    /// Goes on from records, or with none from its seed, at the same addresses.
+    public func restart(from records: [RecordChange]) throws {
+        var provider = try Self.provider(configuration, origin: served.origin, apiOrigin: served.api)
+        provider.records = records
+        let next = try ReferenceIdPServer(provider)
+        current.withLock { $0 = next }
+        for handler in handlers { handler.open(next) }
     }
 
     private static func provider(
         _ configuration: Configuration, origin: String, apiOrigin: String
     ) throws -> ReferenceIdPServer.Configuration {
         var provider = ReferenceIdPServer.Configuration(origin: origin, apiOrigin: apiOrigin)
-        provider.entropy = configuration.entropy
+        // Derived, so that an IdP put back to its seed draws what it drew in the beginning.
+        provider.entropy = configuration.entropy.derived("identity provider")
         provider.profile = configuration.profile
+        provider.attestationTrust = configuration.attestationTrust
         let clock = configuration.clock
         provider.wallClock = { clock.now() }
         guard let store = configuration.store else { return provider }
@@ -100,8 +121,13 @@ public final class IdPService: Sendable {
         AdvertisedAddress.origin(host: server.host, port: server.port)
     }
 
-    private init(idp: ReferenceIdPServer, issuers: HTTPServer, api: HTTPServer) {
-        self.idp = idp
+    private init(
+        _ configuration: Configuration, idp: ReferenceIdPServer, handlers: [IdPHandler], issuers: HTTPServer,
+        api: HTTPServer
+    ) {
+        self.configuration = configuration
+        self.handlers = handlers
+        current = Mutex(idp)
         self.issuers = issuers
         self.api = api
         let origin = idp.settings.origin

@@ -18,7 +18,7 @@ final class RootsShelf: Sendable {
         if let known = roots.withLock({ $0 }) { return known }
         let found = try storing {
             if let stored = try Self.stored(in: store) { return stored }
-            let made = try AttestationRoots.generate(entropy)
+            let made = try AttestationRoots.generate(entropy.derived("attestation roots"))
             let body = [UInt8](try JSONEncoder().encode(made))
             _ = try store.write { writer in try writer.insertAttestationRoots(body) }
             // Another process may have been first, and then its roots are the ones.
@@ -27,6 +27,9 @@ final class RootsShelf: Sendable {
         roots.withLock { $0 = found }
         return found
     }
+
+    /// Forgets what was read: the store holds another world now.
+    func forget() { roots.withLock { $0 = nil } }
 
     private static func stored(in store: Store) throws -> AttestationRoots? {
         guard let body = try store.read({ reader in try reader.attestationRoots() }) else { return nil }

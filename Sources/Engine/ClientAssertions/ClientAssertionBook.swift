@@ -62,6 +62,9 @@ final class ClientAssertionBook: Sendable {
     /// Forgets a device that was wiped.
     func forget(_ device: DeviceID) { contents.withLock { $0.slots[device] = nil } }
 
+    /// Forgets every device; what the launch registered stays.
+    func forgetAll() { contents.withLock { $0 = Contents() } }
+
     /// Who speaks for a client in a flow: its own provider, or, for one taken up from the store, the device's.
     func provider(of flow: FlowID, for clientID: String, on device: DeviceID) -> (any ClientAssertionProvider)? {
         contents.withLock { $0.flows[flow] } ?? provider(for: clientID, on: device)

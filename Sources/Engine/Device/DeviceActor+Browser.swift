@@ -12,7 +12,7 @@ extension DeviceActor {
 
     func perform(_ action: AuthorizationCodeSignIn.Action, _ effect: EffectID, in flow: inout LiveFlow) -> Performed {
         switch action {
-        case .discover(let issuer): return discover(issuer, effect)
+        case .discover(let issuer): return discover(issuer, effect, in: &flow)
         case .listen(let redirectURI): return .outgoing(.listen(redirectURI: redirectURI))
         case .awaitBrowser: return .outgoing(.awaitBrowser)
         case .visit(let url, let page, let attempt): return .outgoing(.visit(url: url, page: page, attempt: attempt))
@@ -32,14 +32,14 @@ extension DeviceActor {
         let request = ClientRequest(
             url: address, method: "GET", fields: HTTPFields([("Accept", "text/html,application/json")]), body: [],
             timeoutMilliseconds: world.callTimeout)
-        let fault = flows[flowID]?.faults.take(for: .authorize)
-        if let fault { flows[flowID]?.note(.fault(name: fault.name, call: .authorize)) }
+        let fault = takeFault(at: .call(.authorize), attempt: attempt, flow: flowID)
+        if case .crash(let relaunch)? = fault?.kind { return crash(relaunching: relaunch) }
         let (network, clock) = (world.network, world.clock)
         track(
             effect, flow: flowID,
             Task {
                 let start = clock.elapsed
-                let result = await Self.exchange(request, fault: fault?.kind, over: network)
+                let result = await network.exchange(request, fault: fault?.kind, by: clock)
                 // The first address holds what this phone asks; the query of a later one is the server's own.
                 let step = CallStep(
                     call: Call.Purpose.authorize.rawValue, attempt: attempt, method: "GET",
@@ -84,12 +84,12 @@ extension DeviceActor {
 
     /// Waits for a person's browser; a person who takes too long gave up.
     func launchBrowser(effect: EffectID, flow flowID: FlowID) {
-        let (listener, clock) = (listeners[flowID], world.clock)
+        let (listener, world) = (listeners[flowID], world)
         track(
             effect, flow: flowID,
             Task {
                 let patience = Task {
-                    try await clock.sleep(milliseconds: Self.browserSeconds * 1000)
+                    try await world.wait(forSomebody: Self.browserSeconds * 1000)
                     listener?.close()
                 }
                 let address = await listener?.address()
@@ -100,6 +100,7 @@ extension DeviceActor {
                     }
                     return .oauth(.redirected(effect, address: address))
                 }
+                if (try? await patience.value) != nil { world.underWay.end() }
             })
     }
 }

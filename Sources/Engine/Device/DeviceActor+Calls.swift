@@ -12,7 +12,8 @@ import Transport
 extension DeviceActor {
     func launch(_ outgoing: Outgoing, effect: EffectID, flow flowID: FlowID) {
         switch outgoing {
-        case .discovery(let issuer): launchDiscovery(of: issuer, effect: effect, flow: flowID)
+        case .discovery(let issuer, let fault):
+            launchDiscovery(of: issuer, fault: fault, effect: effect, flow: flowID)
         case .call(let call): launchCall(call, effect: effect, flow: flowID)
         case .visit(let url, let page, let attempt):
             launchVisit(url, page: page, attempt: attempt, effect: effect, flow: flowID)
@@ -21,12 +22,12 @@ extension DeviceActor {
         }
     }
 
-    private func launchDiscovery(of issuer: String, effect: EffectID, flow flowID: FlowID) {
+    private func launchDiscovery(of issuer: String, fault: PlannedFault?, effect: EffectID, flow flowID: FlowID) {
         let (world, metadata) = (world, metadataCache)
         track(
             effect, flow: flowID,
             Task {
-                let answer = await metadata.discover(issuer, world: world)
+                let answer = await metadata.discover(issuer, world: world, fault: fault?.kind)
                 self.finish(effect, flow: flowID, steps: answer.steps.map { .call($0) }) {
                     switch answer.result {
                     case .found(let metadata): .discovered(effect, metadata)
@@ -63,15 +64,17 @@ extension DeviceActor {
     private func send(
         _ call: Call, authenticatedBy authentication: ClientAuthentication?, effect: EffectID, flow flowID: FlowID
     ) {
+        let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, flow: flowID)
+        if case .crash(let relaunch)? = fault?.kind { return crash(relaunching: relaunch) }
         let sent: SentCall
         do {
-            sent = try request(for: call, authenticatedBy: authentication, flow: flowID)
+            guard fault?.kind != .keyRefused else { throw EngineError.storage("the key refuses to sign") }
+            sent = try request(
+                for: call, authenticatedBy: authentication, flow: flowID, nonce: NonceChoice(fault))
         } catch {
             exchanges[flowID]?[effect] = nil
             return deliver(.keyUnavailable(effect), to: flowID)
         }
-        let fault = flows[flowID]?.faults.take(for: call.purpose)
-        if let fault { flows[flowID]?.note(.fault(name: fault.name, call: call.purpose)) }
         let outbound: Outbound
         do throws(WrongUnavailable) {
             outbound = try self.outbound(sent, for: call, fault: fault, of: owner(of: flowID))
@@ -89,7 +92,8 @@ extension DeviceActor {
                 defer { underWay.end() }
                 if let ahead = outbound.ahead { await self.sendAhead(ahead, of: call, flow: flowID) }
                 let start = world.clock.elapsed
-                let result = await Self.exchange(outbound.sent.request, fault: fault?.kind, over: network)
+                let result = await network.exchange(
+                    outbound.sent.request, fault: fault?.kind, by: self.world.clock)
                 let spent = self.world.clock.elapsed - start
                 self.receive(result, of: call, sent: outbound.sent, spent: spent, effect: effect, flow: flowID)
             })
@@ -97,14 +101,15 @@ extension DeviceActor {
 
     private func sendAhead(_ sent: SentCall, of call: Call, flow flowID: FlowID) async {
         let start = world.clock.elapsed
-        let result = await Self.exchange(sent.request, fault: nil, over: world.network)
+        let result = await world.network.exchange(sent.request, fault: nil, by: world.clock)
         flows[flowID]?.note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)))
     }
 
     private func request(
-        for call: Call, authenticatedBy authentication: ClientAuthentication?, flow flowID: FlowID
+        for call: Call, authenticatedBy authentication: ClientAuthentication?, flow flowID: FlowID,
+        nonce: NonceChoice
     ) throws -> SentCall {
-        var sent = try request(for: call, authenticatedBy: authentication)
+        var sent = try request(for: call, authenticatedBy: authentication, nonce: nonce)
         if let (name, jws) = call.ceremonyProof, let signer = flows[flowID]?.ceremonySigner {
             sent.proofs.append(
                 SentProof(place: .body(name), signer: signer.signer, thumbprint: signer.thumbprint, jws: jws))
@@ -117,14 +122,16 @@ extension DeviceActor {
     /// Throws where the install key cannot sign, or the URL is none.
     /// `source` is what the proof's `jti` is drawn from, where that is not the device's own.
     func request(
-        for call: Call, authenticatedBy authentication: ClientAuthentication?, drawingFrom source: Entropy? = nil
+        for call: Call, authenticatedBy authentication: ClientAuthentication?, drawingFrom source: Entropy? = nil,
+        nonce: NonceChoice = .newest
     ) throws -> SentCall {
         let url = try HTTPURL(call.url)
         var fields = HTTPFields([("Accept", "application/json"), ("Content-Type", call.body.mediaType)])
         var proofs: [SentProof] = []
         if call.needsDPoP {
             guard !installKeyInvalidated else { throw EngineError.storage("the install key is invalidated") }
-            let proof = try mintProof(method: "POST", url: url, role: .authorizationServer, drawingFrom: source)
+            let proof = try mintProof(
+                method: "POST", url: url, role: .authorizationServer, drawingFrom: source, nonce: nonce)
             fields.append("DPoP", proof)
             proofs.append(
                 SentProof(place: .header("DPoP"), signer: .installKey, thumbprint: installThumbprint, jws: proof))
@@ -133,21 +140,6 @@ extension DeviceActor {
             url: url, method: "POST", fields: fields, body: call.body.bytes(authenticatedBy: authentication),
             timeoutMilliseconds: world.callTimeout)
         return SentCall(request: request, proofs: proofs, clientAssertionBy: authentication?.kind)
-    }
-
-    /// The gate every request passes: a fault takes the place of the exchange or of its answer.
-    static func exchange(
-        _ request: ClientRequest, fault: PlannedFault.Kind?, over network: Network
-    ) async -> Result<HTTPResponse, EngineError> {
-        switch fault {
-        case .drop: return .failure(.unreachable(url: request.url.origin, why: "dropped by a planned fault"))
-        case .status(let status): return .success(HTTPResponse(status: status))
-        case .loseReply:
-            _ = try? await network.send(request)
-            return .failure(.unreachable(url: request.url.origin, why: "the reply was lost by a planned fault"))
-        case .wrong, nil:
-            do throws(EngineError) { return .success(try await network.send(request)) } catch { return .failure(error) }
-        }
     }
 
     private func receive(
@@ -174,10 +166,15 @@ extension DeviceActor {
         {
             nonces.record(nonce, .authorizationServer, sent.request.url.origin)
         }
-        return CallStep(
+        var step = CallStep(
             call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
             url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
             milliseconds: spent / .milliseconds(1), clientAssertionBy: sent.clientAssertionBy)
+        if case .success(let response) = result {
+            step.times = response.fields["Date"].flatMap(HTTPDate.instant).map { (now, $0) }
+            step.finding = response.fields["Understudy-Finding"].flatMap { Int64($0) }
+        }
+        return step
     }
 
     func track(_ effect: EffectID, flow flowID: FlowID, _ task: Task<Void, Never>) {

@@ -15,11 +15,13 @@ enum Performed {
     case outgoing(Outgoing)
     /// It is done and has no answer, or the answer comes later.
     case awaited
+    /// The process ends before it is done.
+    case crashed(relaunching: Bool)
 }
 
 /// What leaves the program for a flow.
 enum Outgoing {
-    case discovery(issuer: String)
+    case discovery(issuer: String, fault: PlannedFault?)
     case call(Call)
     /// A page of a browser's way.
     case visit(url: String, page: Int, attempt: Int)
@@ -44,15 +46,26 @@ extension DeviceActor {
     }
 
     /// The issuer's metadata, at once where it is known.
-    func discover(_ issuer: String, _ effect: EffectID) -> Performed {
+    func discover(_ issuer: String, _ effect: EffectID, in flow: inout LiveFlow) -> Performed {
+        if let fault = takeFault(at: .discovery, in: &flow) {
+            if case .crash(let relaunch) = fault.kind { return .crashed(relaunching: relaunch) }
+            return .outgoing(.discovery(issuer: issuer, fault: fault))
+        }
         let known = metadataCache.known(issuer, at: world.clock.now())
-        return known.map { .answered(.discovered(effect, $0)) } ?? .outgoing(.discovery(issuer: issuer))
+        return known.map { .answered(.discovered(effect, $0)) } ?? .outgoing(.discovery(issuer: issuer, fault: nil))
     }
 
     private func perform(_ action: Action, _ effect: EffectID, in flow: inout LiveFlow) -> Performed {
+        if let deed = action.deed, let fault = takeFault(at: .deed(deed), in: &flow) {
+            switch fault.kind {
+            case .crash(let relaunch): return .crashed(relaunching: relaunch)
+            case .keyRefused, .storeFull: return .answered(.senseCrypt(.keyUnavailable(effect)))
+            default: break
+            }
+        }
         switch action {
         case .discover(let issuer):
-            return discover(issuer, effect)
+            return discover(issuer, effect, in: &flow)
         case .call(let call):
             return .outgoing(.call(call))
         case .signCeremony(let claims, let key):

@@ -106,7 +106,11 @@ extension DeviceActor {
         let request = ClientRequest(
             url: url, method: "POST", fields: fields, body: body.serialized(),
             timeoutMilliseconds: world.callTimeout)
-        let response = try await world.network.send(request)
+        var none = FaultPlan()
+        let point: FaultPoint = call == "signup" ? .signup : .enroll
+        let fault = takeFault(at: point, from: &none)
+        if let fault { publish(fault, at: point) }
+        let response = try await world.network.exchange(request, fault: fault?.kind, by: world.clock).get()
         let answer = try? JSON(parsing: response.body)
         guard statuses.contains(response.status) else {
             throw .refused(

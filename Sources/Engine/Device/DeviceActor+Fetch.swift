@@ -84,17 +84,17 @@ extension DeviceActor {
     /// Throws `.unreachable` where no answer came, `.refresh` where the token has ended and could not be renewed now,
     /// and what the host policy or the store refuses.
     ///
-    /// A wrong is done at the first request that carries the session.
-    func fetch(_ request: APIRequest, wrong: WrongOnPurpose? = nil) async throws(EngineError) -> Fetched {
+    /// Faults are counted by the requests that go out.
+    func fetch(_ request: APIRequest, faults: FaultPlan = FaultPlan()) async throws(EngineError) -> Fetched {
         defer { saveNonces() }
-        var wrong = wrong
+        var faults = faults
         var call = APICall(isReplayable: !request.isOneShot)
         var exchange = APIExchange()
         var next = call.start(with: try storedSession(), at: now)
         while true {
             switch next {
             case .send(let session):
-                next = call.answered(try await send(request, by: session, &wrong, &exchange), at: now)
+                next = call.answered(try await send(request, by: session, &faults, &exchange), at: now)
             case .refresh(let session):
                 let result = try await refresh(session)
                 exchange.refreshes.append(Fetched.Refresh(result))
@@ -111,18 +111,20 @@ extension DeviceActor {
     }
 
     private func send(
-        _ request: APIRequest, by session: APISession?, _ wrong: inout WrongOnPurpose?,
+        _ request: APIRequest, by session: APISession?, _ faults: inout FaultPlan,
         _ exchange: inout APIExchange
     ) async throws(EngineError) -> APIAnswer.Observation {
-        var (outgoing, proof) = try authorized(request, by: session)
-        if let session, let done = wrong {
-            wrong = nil
+        let fault = takeFault(at: .fetch, attempt: exchange.attempts.count + 1, from: &faults)
+        if let fault { publish(fault, at: .fetch) }
+        guard fault?.kind != .keyRefused else { throw .storage("the key refuses to sign") }
+        var (outgoing, proof) = try authorized(request, by: session, nonce: NonceChoice(fault))
+        if let session, case .wrong(let done)? = fault?.kind {
             let outbound = try outbound(outgoing, with: done, by: session)
             if let ahead = outbound.ahead { _ = try await world.network.send(ahead.request) }
             outgoing = outbound.sent.request
             proof = outgoing.fields["DPoP"]
         }
-        let response = try await world.network.send(outgoing)
+        let response = try await world.network.exchange(outgoing, fault: fault?.kind, by: world.clock).get()
         let seen: APIAnswer.Observation
         do throws(APICallError) {
             seen = try APIAnswer.observeResponse(
@@ -150,12 +152,12 @@ extension DeviceActor {
     }
 
     private func authorized(
-        _ request: APIRequest, by session: APISession?
+        _ request: APIRequest, by session: APISession?, nonce: NonceChoice
     ) throws(EngineError) -> (ClientRequest, proof: String?) {
         var fields = request.fields
         var proof: String?
         if let session {
-            let signed = try authorization(of: request, by: session)
+            let signed = try authorization(of: request, by: session, nonce: nonce)
             for field in signed.fields { fields.append(field.name, field.value) }
             proof = signed.proof
         }
@@ -166,12 +168,12 @@ extension DeviceActor {
     }
 
     private func authorization(
-        of request: APIRequest, by session: APISession
+        of request: APIRequest, by session: APISession, nonce: NonceChoice
     ) throws(EngineError) -> (fields: [(name: String, value: String)], proof: String) {
         do {
             let authorization = try session.authorize(
                 method: request.method, url: request.url.text, jti: entropy.token(16),
-                nonce: newestNonce(.resourceServer, request.url.origin), at: now)
+                nonce: chosenNonce(nonce, .resourceServer, request.url.origin, entropy), at: now)
             let proof = try sign(authorization.proof.signingInput(key: installKey.publicKey), with: installKey)
             return (authorization.fields(signedProof: proof), proof)
         } catch {

@@ -63,10 +63,11 @@ extension DeviceActor {
         guard var flow = flows.removeValue(forKey: flowID) else { return }
         var calls: [(EffectID, Outgoing)] = []
         var answers = perform(moved(&flow, by: move), in: &flow, sending: &calls)
-        while !answers.isEmpty {
+        while !answers.isEmpty, flow.crashing == nil {
             let answer = answers.removeFirst()
             answers += perform(moved(&flow) { $0.handle(answer, at: $1) }, in: &flow, sending: &calls)
         }
+        if let relaunch = flow.crashing { return crash(with: flow, relaunching: relaunch) }
         if case .failed = flow.machine.state { world.secrets.wipe(of: flowID) }
         publish(&flow)
         archive(&flow, sending: calls.map(\.1))
@@ -94,6 +95,9 @@ extension DeviceActor {
             case .answered(let answer): answers.append(answer)
             case .outgoing(let outgoing): calls.append((effect.id, outgoing))
             case .awaited: break
+            case .crashed(let relaunch):
+                flow.crashing = relaunch
+                return answers
             }
         }
         return answers

@@ -132,11 +132,11 @@ extension DeviceActor {
             note(.call(CallStep(unsent: call, because: error, spent: world.clock.elapsed - asked)), &journal)
             return .lost(effect, detail: error.description)
         }
-        guard let sent = try? request(for: call, authenticatedBy: authentication) else {
-            return .keyUnavailable(effect)
-        }
-        let fault = journal.faults.take(for: call.purpose)
-        if let fault { note(.fault(name: fault.name, call: call.purpose), &journal) }
+        let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &journal.faults)
+        if let fault { note(.fault(name: fault.name, at: .call(call.purpose), id: fault.id), &journal) }
+        guard fault?.kind != .keyRefused,
+            let sent = try? request(for: call, authenticatedBy: authentication, nonce: NonceChoice(fault))
+        else { return .keyUnavailable(effect) }
         let outbound: Outbound
         do throws(WrongUnavailable) {
             outbound = try self.outbound(sent, for: call, fault: fault, of: owner)
@@ -156,7 +156,7 @@ extension DeviceActor {
         _ sent: SentCall, of call: Call, fault: PlannedFault.Kind?, _ journal: inout RefreshJournal
     ) async -> Result<HTTPResponse, EngineError> {
         let start = world.clock.elapsed
-        let result = await Self.exchange(sent.request, fault: fault, over: world.network)
+        let result = await world.network.exchange(sent.request, fault: fault, by: world.clock)
         note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)), &journal)
         return result
     }

@@ -58,7 +58,10 @@ extension DeviceActor {
             // Nil is a public client's, and goes out all the same.
             let authentication = try await authenticator.authentication()
             let sent = try request(for: call, authenticatedBy: authentication, drawingFrom: source)
-            _ = try await world.network.send(sent.request)
+            var none = FaultPlan()
+            let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &none)
+            if let fault { publish(fault, at: .call(call.purpose)) }
+            _ = try await world.network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
             return true
         } catch {
             return false

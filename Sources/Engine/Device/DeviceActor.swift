@@ -94,11 +94,13 @@ actor DeviceActor {
 
     /// A DPoP proof for one attempt, minted at the moment it is sent.
     func mintProof(
-        method: String, url: HTTPURL, role: NonceRole, accessToken: String? = nil, drawingFrom source: Entropy? = nil
+        method: String, url: HTTPURL, role: NonceRole, accessToken: String? = nil, drawingFrom source: Entropy? = nil,
+        nonce: NonceChoice = .newest
     ) throws(CryptoError) -> String {
+        let chosen = chosenNonce(nonce, role, url.origin, source ?? entropy)
         let proof = DPoPProof(
             method: method, url: url.text, jti: (source ?? entropy).token(16), issuedAt: now.seconds,
-            accessToken: accessToken, nonce: newestNonce(role, url.origin))
+            accessToken: accessToken, nonce: chosen)
         return try sign(proof.signingInput(key: installKey.publicKey), with: installKey)
     }
 

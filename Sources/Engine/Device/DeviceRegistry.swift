@@ -39,6 +39,13 @@ final class DeviceRegistry: Sendable {
     /// The flows under way and who drives them.
     var held: [FlowID: DeviceActor] { contents.withLock { $0.holding } }
 
+    /// The devices that drive flows, each once.
+    var drivers: [DeviceActor] {
+        let driving = contents.withLock { $0.holding.values.map { $0 } }
+        return Dictionary(driving.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first }).values
+            .sorted { $0.id.rawValue < $1.id.rawValue }
+    }
+
     /// Keeps a device loaded while a flow is under way.
     func hold(_ actor: DeviceActor, for flow: FlowID) { contents.withLock { $0.holding[flow] = actor } }
 
@@ -50,6 +57,14 @@ final class DeviceRegistry: Sendable {
         contents.withLock { contents in
             contents.actors[id] = nil
             contents.recent = contents.recent.map { $0?.id == id ? nil : $0 }
+        }
+    }
+
+    /// Forgets every device: the store holds another world now.
+    func forgetAll() {
+        contents.withLock { contents in
+            contents.actors = [:]
+            contents.recent = Array(repeating: nil, count: Self.recentLimit)
         }
     }
 

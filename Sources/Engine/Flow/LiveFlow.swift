@@ -26,6 +26,8 @@ struct LiveFlow {
     /// The thumbprint of the key that signed the last ceremony JWS, and whose it is.
     var ceremonySigner: (signer: SentProof.Signer, thumbprint: String)?
     var throwaway: P256.PrivateKey?
+    /// The process ends in the middle of this flow, by a planned fault; whether it is started anew.
+    var crashing: Bool?
 
     /// More steps than any flow takes; beyond it the oldest are not kept in memory.
     static let stepLimit = 512

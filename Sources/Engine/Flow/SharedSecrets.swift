@@ -51,6 +51,9 @@ final class SharedSecrets: Sendable {
     /// Wipes the secrets of a device's flows.
     func wipe(of device: DeviceID) { entries.withLock { $0.wipe { $0.device == device } } }
 
+    /// Wipes all of them.
+    func wipeAll() { entries.withLock { $0.wipe { _ in true } } }
+
     private func secret(of flow: FlowID) -> SecretBytes? {
         entries.withLock { entries in entries.last { $0.flow == flow }?.secret }
     }

@@ -13,8 +13,10 @@ public enum Step: Sendable {
     case scan(ScanOutcome)
     /// The face token was opened, was not, or was sealed again.
     case face(FaceEvent)
-    /// A fault the phone's user asked for took place.
-    case fault(name: String, call: Call.Purpose)
+    /// A fault somebody asked for took place.
+    case fault(name: String, at: FaultPoint, id: String)
+    /// Something outside of any flow.
+    case event(JournalEvent)
     /// A step of an earlier process, as the store kept it.
     case archived(JSON)
 
@@ -26,6 +28,7 @@ public enum Step: Sendable {
         case .scan: "scan"
         case .face: "face"
         case .fault: "fault"
+        case .event(let event): event.kind
         case .archived(let document): document["kind"]?.string ?? "unknown"
         }
     }
@@ -71,6 +74,10 @@ public struct CallStep: Sendable {
     public let milliseconds: Double
     /// Who had given the client assertion it carried, such as `local key`; nil for none.
     public var clientAssertionBy: String?
+    /// What the phone and the server took for the time at the answer, where the server says.
+    public var times: (device: Instant, server: Instant)?
+    /// The number of what a reference IdP noted about the request.
+    public var finding: Int64?
 }
 
 /// A signed proof as it went out.
@@ -115,7 +122,9 @@ extension Step {
         case .call(let call): members += call.jsonMembers
         case .scan(let outcome): members.append(("outcome", .string(outcome.text)))
         case .face(let event): members += event.jsonMembers
-        case .fault(let name, let call): members += [("call", .string(call.rawValue)), ("fault", .string(name))]
+        case .event(let event): members += event.members
+        case .fault(let name, let point, let id):
+            members += [("call", .string(point.name)), ("fault", .string(name)), ("id", .string(id))]
         }
         return .object(members)
     }
@@ -150,6 +159,10 @@ extension CallStep {
         }
         members.append(("proved", .array(proofs.map(\.json))))
         if let clientAssertionBy { members.append(("client_assertion", ["by": .string(clientAssertionBy)])) }
+        if let times {
+            members += [("device_time", .int(times.device.seconds)), ("server_time", .int(times.server.seconds))]
+        }
+        if let finding { members.append(("finding", .int(finding))) }
         members.append(("milliseconds", .double((milliseconds * 100).rounded() / 100)))
         return members
     }

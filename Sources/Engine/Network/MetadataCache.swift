@@ -44,8 +44,14 @@ final class MetadataCache: Sendable {
         }
     }
 
+    /// Forgets every document.
+    func clear() { contents.withLock { $0.entries = [:] } }
+
     /// Fetches an issuer's document; callers at once share one fetch.
-    func discover(_ issuer: String, world: World) async -> Answer {
+    ///
+    /// One with a fault is its author's alone.
+    func discover(_ issuer: String, world: World, fault: PlannedFault.Kind? = nil) async -> Answer {
+        if fault != nil { return await Self.fetch(issuer, world: world, fault: fault) }
         let fetch = contents.withLock { contents in
             if let underWay = contents.underWay[issuer] { return underWay }
             let task = Task { await Self.fetch(issuer, world: world) }
@@ -65,7 +71,7 @@ final class MetadataCache: Sendable {
 
     /// Asks the address of OpenID Connect Discovery section 4 and, where that holds no document at all, the one of RFC
     /// 8414 section 3; a document that is there but breaks a rule is not asked for elsewhere.
-    private static func fetch(_ issuer: String, world: World) async -> Answer {
+    private static func fetch(_ issuer: String, world: World, fault: PlannedFault.Kind? = nil) async -> Answer {
         let addresses: (openID: String, oauth: String)
         do throws(MetadataError) {
             addresses = try ServerMetadata.addresses(of: issuer, allowPlainHTTPOnLoopback: true)
@@ -75,7 +81,7 @@ final class MetadataCache: Sendable {
                 milliseconds: 0)
             return Answer(steps: [step], result: .failed(.invalid(error)))
         }
-        let first = await fetch(addresses.openID, issuer: issuer, world: world)
+        let first = await fetch(addresses.openID, issuer: issuer, world: world, fault: fault)
         guard case .failed(.invalid(.answer)) = first.result else { return first }
         let second = await fetch(addresses.oauth, issuer: issuer, world: world)
         let steps = first.steps + second.steps
@@ -85,7 +91,9 @@ final class MetadataCache: Sendable {
         return Answer(steps: steps, result: first.result)
     }
 
-    private static func fetch(_ address: String, issuer: String, world: World) async -> Answer {
+    private static func fetch(
+        _ address: String, issuer: String, world: World, fault: PlannedFault.Kind? = nil
+    ) async -> Answer {
         let start = world.clock.elapsed
         let response: Result<HTTPResponse, EngineError>
         do throws(EngineError) {
@@ -95,7 +103,8 @@ final class MetadataCache: Sendable {
             let request = ClientRequest(
                 url: url, method: "GET", fields: HTTPFields([("Accept", "application/json")]), body: [],
                 timeoutMilliseconds: world.callTimeout)
-            response = .success(try await world.network.send(request))
+            response = .success(
+                try await world.network.exchange(request, fault: fault, by: world.clock).get())
         } catch {
             response = .failure(error)
         }

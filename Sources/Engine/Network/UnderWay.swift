@@ -10,6 +10,9 @@ final class UnderWay: Sendable {
     /// An exchange has ended.
     func end() { count.withLock { $0 -= 1 } }
 
+    /// How many are under way.
+    var number: Int { count.withLock { $0 } }
+
     /// Whether no exchange is under way.
-    var isNone: Bool { count.withLock { $0 == 0 } }
+    var isNone: Bool { number == 0 }
 }

@@ -30,13 +30,17 @@ public struct InProcessServers: Sendable {
             }
             return nil
         }
+        // Half a request is none to a server.
+        if request.wireFault == .truncate { throw .closedEarly(receivedBytes: 0) }
         let received: HTTPRequest
         switch try Self.onTheWire(request) {
         case .message(let message): received = message
         // What a server of ours answers to what it cannot read.
         case .refused(let fault): return HTTPResponse(status: fault.httpStatus)
         }
-        return try Self.offTheWire(await server(received), to: request.method)
+        let answer = await server(received)
+        if request.wireFault == .reset { throw .closedEarly(receivedBytes: 0) }
+        return try Self.offTheWire(answer, to: request.method)
     }
 
     private enum Arrival {

@@ -9,6 +9,8 @@ import Synchronization
 public final class WorldClock: WallClock {
     fileprivate struct Sleeper {
         let deadline: Duration
+        /// Called when it wakes by time; nil where an exchange that is counted already waits for it.
+        let onWaking: (@Sendable () -> Void)?
         let continuation: CheckedContinuation<Bool, Never>
         /// Wakes it when the time passes by itself; nil while the clock stands.
         var alarm: Task<Void, Never>?
@@ -44,6 +46,9 @@ public final class WorldClock: WallClock {
 
     /// How many sleep on it.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// How many sleep on it with an exchange under way.
+    var heldWork: Int { state.withLock { $0.sleepers.values.count { $0.onWaking == nil } } }
 
     /// Time that only ever moves forward: what passed by itself, and what somebody moved the clock forward by.
     public var elapsed: Duration { state.withLock { $0.elapsed(machine.elapsed) } }
@@ -115,6 +120,7 @@ extension WorldClock {
     private func wake(_ sleepers: [Sleeper]) -> Int {
         for sleeper in sleepers {
             sleeper.alarm?.cancel()
+            sleeper.onWaking?()
             sleeper.continuation.resume(returning: true)
         }
         return sleepers.count
@@ -127,6 +133,13 @@ extension WorldClock {
     ///
     /// Throws where the task is cancelled before.
     public func sleep(milliseconds: Int64) async throws(CancellationError) {
+        try await sleep(milliseconds: milliseconds, onWaking: nil)
+    }
+
+    /// The same, for somebody with no exchange under way: `onWaking` is called before a waking by time is seen by anybody.
+    func sleep(
+        milliseconds: Int64, onWaking: (@Sendable () -> Void)?
+    ) async throws(CancellationError) {
         guard milliseconds > 0 else { return }
         let number = state.withLock { state in
             state.lastSleeper += 1
@@ -134,7 +147,7 @@ extension WorldClock {
         }
         let isWoken = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                fallAsleep(number, milliseconds, continuation)
+                fallAsleep(number, milliseconds, onWaking, continuation)
                 // The handler may have run before there was anybody to wake.
                 if Task.isCancelled { cancel(number) }
             }
@@ -144,10 +157,14 @@ extension WorldClock {
         guard isWoken else { throw CancellationError() }
     }
 
-    private func fallAsleep(_ number: UInt64, _ milliseconds: Int64, _ continuation: CheckedContinuation<Bool, Never>) {
+    private func fallAsleep(
+        _ number: UInt64, _ milliseconds: Int64, _ onWaking: (@Sendable () -> Void)?,
+        _ continuation: CheckedContinuation<Bool, Never>
+    ) {
         state.withLock { state in
             let deadline = state.elapsed(machine.elapsed) + .milliseconds(milliseconds)
-            state.sleepers[number] = Sleeper(deadline: deadline, continuation: continuation)
+            state.sleepers[number] = Sleeper(
+                deadline: deadline, onWaking: onWaking, continuation: continuation)
             arm(number, &state)
         }
     }

@@ -43,6 +43,12 @@ public struct ReplayCache: Sendable {
         bucketMilliseconds = bucketSeconds * 1000
     }
 
+    /// Whether a proof was noted and is not forgotten; changes nothing.
+    public func contains(jkt: String, jti: String) -> Bool {
+        let mark = Mark(jkt: jkt, jti: jti)
+        return buckets.contains { $0.marks.contains(mark) }
+    }
+
     /// Notes a proof, and says whether it is new: false means a replay, which changes nothing.
     ///
     /// It is kept until `expires` (`CheckedProof.memoryDeadline`), rounded up to the end of its stretch.

@@ -25,6 +25,8 @@ public final class ReferenceIdPServer: Sendable {
         public var entropy: Entropy
         /// The wall clock; the management API may move or freeze what the IdP makes of it.
         public var wallClock: @Sendable () -> Instant
+        /// Whose word about calling apps every tenant takes that has no anchors of its own.
+        public var attestationTrust = AttestationTrust()
         /// The durable records of an earlier run, or none to begin with the seed.
         public var records: [RecordChange]
         /// Stores durable changes, in order, before the answer that made them goes out.
@@ -74,7 +76,8 @@ public final class ReferenceIdPServer: Sendable {
         var entropy = EntropyStream(seed: configuration.entropy.bytes(32))
         settings = IdPSettings(
             origin: configuration.origin, apiOrigin: configuration.apiOrigin, profile: configuration.profile,
-            nonceSecret: entropy.bytes(32), accessTokenKey: keys.es256.publicKey)
+            nonceSecret: entropy.bytes(32), accessTokenKey: keys.es256.publicKey,
+            attestationTrust: configuration.attestationTrust)
         let idp: SenseCryptIdP
         if configuration.records.isEmpty {
             idp = SenseCryptIdP(settings: settings, entropy: &entropy)
@@ -109,6 +112,9 @@ public final class ReferenceIdPServer: Sendable {
             settings: settings,
             deviceKey: { tenant, kid in state.withLock { $0.idp.deviceKey(tenant: tenant, kid: kid) } },
             clientKeys: { tenant, id in state.withLock { $0.idp.clientKeys(tenant: tenant, clientID: id) } },
+            attestation: { tenant, keyID in
+                state.withLock { $0.idp.attestationBasis(tenant: tenant, keyID: keyID, wall: wallClock()) }
+            },
             rulesOff: { tenant in
                 guard rulesAreOff.load(ordering: .acquiring) else { return [] }
                 return state.withLock { $0.idp.rulesOff(tenant: tenant) }
@@ -135,6 +141,13 @@ public final class ReferenceIdPServer: Sendable {
     /// The issuers there are now, in the order their tenants were made.
     public var issuers: [String] {
         state.withLock { state in state.idp.realms.keys.map { settings.issuer($0) } }
+    }
+
+    /// Everything durable as records, signing keys included: what another server can go on from.
+    ///
+    /// Costs as much as there is. Throws where a key cannot be written out.
+    public func records() throws(CryptoError) -> [RecordChange] {
+        try state.withLock { $0.idp.durableRecords } + keys.records()
     }
 
     /// The server's time.

@@ -57,6 +57,18 @@ final class SigningKeys: Sendable {
         return JWKSet(entries)
     }
 
+    /// The keys as records.
+    func records() throws(CryptoError) -> [RecordChange] {
+        var records = [
+            RecordChange(kind: .signingKey, key: UnsignedJWT.Algorithm.es256.rawValue, value: try es256.scalar)
+        ]
+        if let key = rsa.withLock({ $0 }) {
+            records.append(
+                RecordChange(kind: .signingKey, key: UnsignedJWT.Algorithm.rs256.rawValue, value: try key.pkcs8))
+        }
+        return records
+    }
+
     private func header(_ token: UnsignedJWT, keyID: String) -> JSONObject {
         JSONObject([
             ("typ", .string(token.type)), ("alg", .string(token.algorithm.rawValue)), ("kid", .string(keyID)),

@@ -4,8 +4,16 @@ import Encoding
 struct ManagementFields {
     private let object: JSONObject
     private var read: Set<String> = []
+    /// The field these are members of; empty for those of the body itself.
+    private let outer: String
 
-    init(_ object: JSONObject) { self.object = object }
+    init(_ object: JSONObject, within outer: String = "") {
+        self.object = object
+        self.outer = outer
+    }
+
+    /// A field's name from the body down, such as `attestation.boot`.
+    func path(_ name: String) -> String { outer.isEmpty ? name : "\(outer).\(name)" }
 
     /// A string field, or nil where the body leaves it out.
     mutating func text(_ name: String, _ rule: TextRule) throws(Refusal) -> String? {
@@ -71,12 +79,12 @@ struct ManagementFields {
     /// Refuses a field nobody read.
     func end() throws(Refusal) {
         guard let unknown = object.names.first(where: { !read.contains($0) }) else { return }
-        throw .problem(422, "invalid_field", "no such field", field: Clipped.text(unknown), rule: "unknown")
+        throw .problem(422, "invalid_field", "no such field", field: Clipped.text(path(unknown)), rule: "unknown")
     }
 
     /// The refusal of a field's value.
     func wrong(_ name: String, _ wanted: String, _ rule: String) -> Refusal {
-        .problem(422, "invalid_field", "\(name): \(wanted)", field: name, rule: rule)
+        .problem(422, "invalid_field", "\(path(name)): \(wanted)", field: path(name), rule: rule)
     }
 
     /// A field as it is, which counts as read from here on.
@@ -88,7 +96,7 @@ struct ManagementFields {
 
 /// What a text of the management API may be.
 enum TextRule: Sendable {
-    case name, tenantID, clientID, email, scope, uri, redirectURI, word
+    case name, tenantID, clientID, email, scope, uri, redirectURI, word, appID, digest, pem
 
     var name: String {
         switch self {
@@ -100,6 +108,9 @@ enum TextRule: Sendable {
         case .uri: "uri"
         case .redirectURI: "redirect_uri"
         case .word: "word"
+        case .appID: "app_id"
+        case .digest: "digest"
+        case .pem: "pem"
         }
     }
 
@@ -113,6 +124,9 @@ enum TextRule: Sendable {
         case .uri: "an absolute URI without a fragment"
         case .redirectURI: "an absolute URI without a fragment"
         case .word: "a word"
+        case .appID: "a team of 10 characters, a dot and a bundle id"
+        case .digest: "64 hexadecimal digits"
+        case .pem: "certificates in PEM, at most 64 KiB"
         }
     }
 
@@ -136,6 +150,12 @@ enum TextRule: Sendable {
                 && text[..<colon].utf8.allSatisfy { Self.isAlphanumeric($0) || [0x2B, 0x2D, 0x2E].contains($0) }
                 && text.index(after: colon) != text.endIndex
         case .word: return (1...64).contains(text.utf8.count)
+        case .appID:
+            let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+            return parts.count == 2 && parts[0].utf8.count == 10 && parts[0].utf8.allSatisfy(Self.isAlphanumeric)
+                && TextRule.clientID.allows(String(parts[1]))
+        case .digest: return text.utf8.count == 64 && (try? Hex.decode(text)) != nil
+        case .pem: return (1...65_536).contains(text.utf8.count)
         }
     }
 

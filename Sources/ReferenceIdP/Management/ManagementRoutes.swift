@@ -102,6 +102,7 @@ struct ManagementRoute: Sendable {
         ManagementRoute("GET", "doctor") { idp, call, turn throws(Refusal) in idp.examineAll(turn) },
         ManagementRoute("GET", "clock") { idp, call, turn throws(Refusal) in idp.readClock(turn) },
         ManagementRoute("PUT", "clock") { idp, call, turn throws(Refusal) in try idp.setClock(&call, &turn) },
+        ManagementRoute("POST", "clock") { idp, call, turn throws(Refusal) in try idp.moveClock(&call, &turn) },
         ManagementRoute("GET", "findings") { idp, call, turn throws(Refusal) in try idp.listFindings(call) },
         ManagementRoute("GET", "state") { idp, call, turn throws(Refusal) in idp.dumpState(turn) },
         ManagementRoute("POST", "reset") { idp, call, turn throws(Refusal) in idp.reset(&turn) },

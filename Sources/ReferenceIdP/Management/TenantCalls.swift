@@ -10,7 +10,7 @@ extension SenseCryptIdP {
     mutating func createTenant(_ call: inout ManagementCall, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         let id = try call.fields.requiredText("id", .tenantID)
         var tenant = newTenant(id: id, name: id)
-        try tenant.apply(&call.fields)
+        try tenant.apply(&call.fields, turn)
         try tenant.keepsFAPIRules(turn)
         guard realms[id] == nil else {
             throw .problem(409, "conflict", "the tenant exists", field: "id", rule: "unique")
@@ -24,7 +24,7 @@ extension SenseCryptIdP {
         var fields = call.fields
         return try change(call) { (realm: inout Realm) throws(Refusal) in
             var tenant = realm.tenant
-            try tenant.apply(&fields)
+            try tenant.apply(&fields, turn)
             try tenant.keepsFAPIRules(turn)
             if tenant.profile != realm.tenant.profile { try realm.everyApplicationFits(tenant, turn) }
             realm.save(tenant, &turn)
@@ -66,17 +66,18 @@ extension Tenant {
         .object([
             ("id", .string(id)), ("name", .string(name)), ("profile", .string(profile.rawValue)),
             ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
-            ("attestation_mode", .string(attestationMode.rawValue)),
+            ("attestation_mode", .string(attestationMode.rawValue)), ("attestation", attestationJSON),
             ("pki_enabled", .bool(pki.enabled)), ("pki_classes", .texts(pki.classes)),
         ])
     }
 
-    fileprivate mutating func apply(_ fields: inout ManagementFields) throws(Refusal) {
+    fileprivate mutating func apply(_ fields: inout ManagementFields, _ turn: Turn) throws(Refusal) {
         name = try fields.text("name", .name) ?? name
         profile = try fields.word("profile") ?? profile
         runsOwnApp = try fields.bool("runs_own_app") ?? runsOwnApp
         selfSignup = try fields.bool("self_signup") ?? selfSignup
         attestationMode = try fields.word("attestation_mode") ?? attestationMode
+        try applyAttestation(&fields, limit: turn.profile.limits.trustAnchors)
         pki.enabled = try fields.bool("pki_enabled") ?? pki.enabled
         // Any word: a tenant may have classes that a phone lacks.
         pki.classes = try fields.texts("pki_classes", .word) ?? pki.classes

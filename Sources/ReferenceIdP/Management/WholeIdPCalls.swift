@@ -33,6 +33,21 @@ extension SenseCryptIdP {
         return .json(200, clock.recordJSON)
     }
 
+    /// Moves the clock by so many seconds, back for a negative number; a frozen one stays frozen.
+    mutating func moveClock(_ call: inout ManagementCall, _ turn: inout Turn) throws(Refusal) -> PendingReply {
+        let bound = Self.furthestMove
+        guard let seconds = try call.fields.integer("advance", in: -bound...bound) else {
+            throw call.fields.wrong("advance", "advance is required: whole seconds, negative for back", "required")
+        }
+        try call.fields.end()
+        clock = clock.advanced(bySeconds: seconds)
+        turn.record(.clock, "", clock)
+        return .json(200, clock.recordJSON)
+    }
+
+    /// 300 years, in seconds.
+    private static var furthestMove: Int64 { 300 * 365 * 86_400 }
+
     /// The newest findings, or those behind the sequence number `after`; oldest first.
     func listFindings(_ call: ManagementCall) throws(Refusal) -> PendingReply {
         let (after, limit) = try call.page(limit: findings.capacity)
@@ -102,6 +117,7 @@ extension Realm {
             ("tickets", tickets.count), ("signup_codes", signupCodes.count), ("mails", inbox.count),
             ("sessions", sessions.count), ("codes", codes.count), ("grants", grants.count),
             ("counted_addresses", startsByAddress.count), ("revoked_tokens", revokedTokens.count),
+            ("attested_keys", attestedKeys.count),
             ("proofs", proofs.count), ("api_proofs", apiProofs.count),
         ]
         return .object(counts.map { ($0.0, .int(Int64($0.1))) })

@@ -22,16 +22,22 @@ public final class IdPSettings: Sendable {
     let nonces: DPoPNonces
     /// DPoP nonces of the resource API: another audience, so neither is good at the other.
     let apiNonces: DPoPNonces
+    /// Challenges for evidence.
+    let challenges: AttestationChallenges
+    /// Whose word tenants take that name nobody themselves.
+    public let attestationTrust: AttestationTrust
 
     /// Makes settings; the nonce secret should be 32 random bytes.
     public init(
         origin: String, apiOrigin: String, profile: SenseCryptProfile, nonceSecret: [UInt8],
-        accessTokenKey: P256.PublicKey
+        accessTokenKey: P256.PublicKey, attestationTrust: AttestationTrust = AttestationTrust()
     ) {
         self.origin = origin
         self.apiOrigin = apiOrigin
         self.profile = profile
         self.accessTokenKey = accessTokenKey
+        self.attestationTrust = attestationTrust
+        challenges = AttestationChallenges(secret: nonceSecret, lifetime: profile.lifetimes.attestationChallenge)
         let bucket = profile.windows.nonceBucket
         nonces = DPoPNonces(secret: nonceSecret, audience: origin + " as", bucketSeconds: bucket)
         apiNonces = DPoPNonces(secret: nonceSecret, audience: apiOrigin + " rs", bucketSeconds: bucket)

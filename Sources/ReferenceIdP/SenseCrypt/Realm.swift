@@ -31,6 +31,14 @@ struct Realm: Sendable {
     var apiProofs: ReplayCache
     /// Client assertions seen, at whichever endpoint.
     var assertions: ReplayCache
+    /// App Attest keys, by id.
+    var attestedKeys: ExpiringTable<String, AttestedKey>
+    /// Pieces of evidence taken of late.
+    var evidence: ReplayCache
+    /// Proofs of possession of OAuth client attestations seen.
+    var attestationProofs: ReplayCache
+    /// How many applications authenticate by attestation.
+    var applicationsByAttestation = 0
     /// Starts of late, by application and address.
     var startsByAddress: ExpiringTable<String, RateWindow>
     /// Starts of late.
@@ -55,6 +63,9 @@ struct Realm: Sendable {
         proofs = ReplayCache(capacity: limits.replayEntries)
         apiProofs = ReplayCache(capacity: limits.replayEntries)
         assertions = ReplayCache(capacity: limits.replayEntries)
+        attestedKeys = ExpiringTable(capacity: limits.attestedKeys)
+        evidence = ReplayCache(capacity: limits.replayEntries)
+        attestationProofs = ReplayCache(capacity: limits.replayEntries)
         self.codeSecret = codeSecret
     }
 
@@ -63,6 +74,7 @@ struct Realm: Sendable {
         switch content {
         case .metadata: metadata(turn)
         case .keySet: keySet()
+        case .attestationChallenge: attestationChallenge(turn)
         case .start(let request): try start(request, &turn)
         case .completion(let request): try complete(request, &turn)
         case .codeGrant(let request): try redeem(request, &turn)

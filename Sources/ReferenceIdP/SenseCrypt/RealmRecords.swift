@@ -18,6 +18,8 @@ extension Realm {
             application.withdrawals += 1
         }
         let wasRS256 = applications[application.clientID]?.idTokenAlgorithm == .rs256
+        let wasByAttestation = applications[application.clientID]?.authentication.isByAttestation ?? false
+        applicationsByAttestation += (application.authentication.isByAttestation ? 1 : 0) - (wasByAttestation ? 1 : 0)
         applications[application.clientID] = application
         applicationsWithRS256 += (application.idTokenAlgorithm == .rs256 ? 1 : 0) - (wasRS256 ? 1 : 0)
         turn.record(application, key(application.clientID))
@@ -55,8 +57,15 @@ extension Realm {
         turn.forget(.revokedToken, forgotten.map(key))
     }
 
+    mutating func save(_ attested: AttestedKey, id: String, _ turn: inout Turn) {
+        let forgotten = attestedKeys.insert(attested, for: id, now: turn.now)
+        turn.record(.attestedKey, key(id), attested)
+        turn.forget(.attestedKey, forgotten.map(key))
+    }
+
     mutating func removeApplication(_ clientID: String, _ turn: inout Turn) {
         if applications[clientID]?.idTokenAlgorithm == .rs256 { applicationsWithRS256 -= 1 }
+        if applications[clientID]?.authentication.isByAttestation ?? false { applicationsByAttestation -= 1 }
         applications[clientID] = nil
         turn.forget(.application, [key(clientID)])
     }
@@ -83,7 +92,7 @@ extension Realm {
     var recordKeys: [(kind: RecordChange.Kind, key: String)] {
         applications.keys.map { (.application, key($0)) } + users.keys.map { (.user, key($0)) }
             + devices.keys.map { (.device, key($0)) } + tickets.entries.keys.map { (.ticket, key($0)) }
-            + grants.entries.keys.map { (.grant, key($0)) }
+            + attestedKeys.entries.keys.map { (.attestedKey, key($0)) } + grants.entries.keys.map { (.grant, key($0)) }
             + revokedTokens.entries.keys.map { (.revokedToken, key($0)) } + keysUnderWay
     }
 }

@@ -28,6 +28,10 @@ extension SenseCryptIdP {
             let grant = try Grant(reader)
             try realm(of: reader) { $0.grants.insert(grant, for: grant.id, now: .distantPast) }
         }
+        for reader in readers[.attestedKey] ?? [] {
+            let key = try AttestedKey(reader)
+            try realm(of: reader) { $0.attestedKeys.insert(key, for: reader.localKey, now: .distantPast) }
+        }
         for reader in readers[.revokedToken] ?? [] {
             let token = try RevokedToken(reader)
             try realm(of: reader) { $0.revokedTokens.insert(token, for: reader.localKey, now: .distantPast) }
@@ -60,6 +64,7 @@ extension SenseCryptIdP {
             try realm(of: reader) {
                 $0.applications[application.clientID] = application
                 if application.idTokenAlgorithm == .rs256 { $0.applicationsWithRS256 += 1 }
+                if application.authentication.isByAttestation { $0.applicationsByAttestation += 1 }
             }
         }
     }
@@ -110,6 +115,7 @@ extension SenseCryptIdP {
             for (kid, value) in realm.devices { turn.record(.device, realm.key(kid), value) }
             for (hash, value) in realm.tickets.entries { turn.record(.ticket, realm.key(hash), value) }
             for (grantID, value) in realm.grants.entries { turn.record(.grant, realm.key(grantID), value) }
+            for (id, value) in realm.attestedKeys.entries { turn.record(.attestedKey, realm.key(id), value) }
             for (jti, value) in realm.revokedTokens.entries { turn.record(.revokedToken, realm.key(jti), value) }
             realm.recordSignIns(&turn)
         }

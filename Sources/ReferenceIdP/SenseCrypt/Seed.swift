@@ -18,6 +18,7 @@ extension SenseCryptIdP {
         var tenant = newTenant(id: id, name: name)
         tenant.profile = profile
         tenant.selfSignup = selfSignup
+        tenant.attestation = .seeded
         add(tenant, &turn)
         var application = newApplication(clientID: clientID, name: "\(name) app")
         if profile == .fapi2 {

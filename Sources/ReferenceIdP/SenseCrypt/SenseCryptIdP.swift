@@ -79,6 +79,8 @@ public struct SenseCryptIdP: Sendable {
         }
         for finding in found { findings.record(finding) }
         finish(&reply, intake, now)
+        // Not of the wire: whoever runs the IdP finds what it noted about this request.
+        if !found.isEmpty { reply.fields.set("Understudy-Finding", String(findings.total)) }
         if off.contains(.answerNoStore) { reply.fields.remove("Cache-Control") }
         if off.contains(.answerNonce), isChallenge { reply.fields.remove("DPoP-Nonce") }
         return Outcome(reply: reply, findings: found, changes: turn.changes)
@@ -101,6 +103,7 @@ public struct SenseCryptIdP: Sendable {
     /// Caching and the nonce, which are the same for every answer.
     private func finish(_ reply: inout PendingReply, _ intake: Intake, _ now: Instant) {
         if !intake.isCacheable { reply.fields.set("Cache-Control", "no-store") }
+        reply.fields.set("Date", HTTPDate.text(now))
         switch intake.nonceFrom {
         case .identityProvider: reply.fields.set("DPoP-Nonce", settings.nonces.issue(now: now))
         case .resourceAPI: reply.fields.set("DPoP-Nonce", settings.apiNonces.issue(now: now))

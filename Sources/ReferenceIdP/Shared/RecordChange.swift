@@ -31,6 +31,8 @@ public struct RecordChange: Sendable, Hashable {
         case mail
         /// What a tenant's authorization codes are drawn from; the value is secret. Key: tenant, `/`.
         case codeSecret = "code_secret"
+        /// An App Attest key a tenant knows. Key: tenant, `/`, key id.
+        case attestedKey = "attested_key"
         /// The server's clock. Key: empty.
         case clock
         /// A signing key of the edge; the value is secret. Key: algorithm.

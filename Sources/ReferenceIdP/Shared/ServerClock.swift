@@ -17,4 +17,14 @@ public enum ServerClock: Sendable, Hashable {
         case .frozen(let instant): instant
         }
     }
+
+    /// The clock moved by seconds, back for a negative number; it saturates at the ends of time.
+    func advanced(bySeconds seconds: Int64) -> ServerClock {
+        switch self {
+        case .real: .offset(seconds: seconds)
+        case .offset(let already):
+            .offset(seconds: already.addingReportingOverflow(seconds).overflow ? already : already + seconds)
+        case .frozen(let instant): .frozen(at: instant.adding(seconds: seconds))
+        }
+    }
 }

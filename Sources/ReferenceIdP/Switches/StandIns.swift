@@ -22,11 +22,8 @@ extension Realm {
     func deviceStandIn(in session: Session) -> EnrolledDevice? {
         guard skips(.ceremonyKey) else { return nil }
         if let kid = session.deviceKey { return devices[kid] }
-        switch session.subject {
-        case .user(let id): return users[id]?.devices.first.flatMap { devices[$0] }
-        case .anyone: return devices.values.first
-        case .decoy: return nil
-        }
+        guard case .user(let id) = session.subject else { return nil }
+        return users[id]?.devices.first.flatMap { devices[$0] }
     }
 
     /// A removed device as it may have been.

@@ -23,6 +23,9 @@ final class ClientConnection: WireOwner {
     private var isReused = false
     /// Bounds the time to become usable, and then the time to stay idle.
     private var timer: LoopTimer?
+    /// The bytes of the request that are yet to be written, and when the next of them are.
+    private var unsent: ArraySlice<UInt8> = []
+    private var dripTimer: LoopTimer?
 
     var destination: Destination { plan.destination }
 
@@ -146,7 +149,33 @@ final class ClientConnection: WireOwner {
         phase = .busy
         response = nil
         decoder.expect(exchange.method)
-        wire?.write(exchange.bytes)
+        guard exchange.wireFault != nil else {
+            wire?.write(exchange.bytes)
+            return
+        }
+        unsent = exchange.bytes[...]
+        transmitOn()
+    }
+
+    /// Writes what is to be written now of a request that goes wrong.
+    private func transmitOn() {
+        guard let exchange, let fault = exchange.wireFault else { return }
+        switch fault {
+        case .reset: write(unsent.count)
+        case .truncate: write(exchange.bytes.count / 2)
+        case .dribble(let bytes, let milliseconds):
+            write(bytes)
+            guard !unsent.isEmpty else { break }
+            let timer = dripTimer ?? LoopTimer { [weak self] in self?.transmitOn() }
+            dripTimer = timer
+            loop.set(timer, milliseconds: max(1, milliseconds))
+        }
+        if wire?.unsentBytes == 0 { wireDrained() }
+    }
+
+    private func write(_ count: Int) {
+        wire?.write(Array(unsent.prefix(count)))
+        unsent = unsent.dropFirst(count)
     }
 
     func wireReceived(_ bytes: UnsafeRawBufferPointer) {
@@ -188,7 +217,8 @@ final class ClientConnection: WireOwner {
         self.exchange = nil
         self.response = nil
         let isReusable =
-            decoder.shouldKeepAlive && decoder.isIdle && !exchange.asksToClose && wire?.unsentBytes == 0
+            decoder.shouldKeepAlive && decoder.isIdle && !exchange.asksToClose && exchange.wireFault == nil
+            && wire?.unsentBytes == 0
         pool.finish(exchange, .success(response))
         phase = .idle
         if isReusable { pool.release(self) } else { close() }
@@ -236,7 +266,17 @@ final class ClientConnection: WireOwner {
 
     func wireHalfClosed() {}
 
-    func wireDrained() {}
+    /// What was to be written before a connection is broken on purpose is with the system.
+    func wireDrained() {
+        guard case .busy = phase, let fault = exchange?.wireFault else { return }
+        switch fault {
+        case .reset:
+            wire?.resetOnClose()
+            close(failing: .closedEarly(receivedBytes: 0))
+        case .truncate: close(failing: .closedEarly(receivedBytes: 0))
+        case .dribble: break
+        }
+    }
 
     func wireBroke(_ failure: WireFailure) {
         switch (failure, phase) {
@@ -262,6 +302,8 @@ final class ClientConnection: WireOwner {
         phase = .closed
         if let timer { loop.clear(timer) }
         timer = nil
+        if let dripTimer { loop.clear(dripTimer) }
+        dripTimer = nil
         wire?.close()
         wire = nil
         let exchange = exchange

@@ -26,6 +26,9 @@ public struct ClientRequest: Sendable {
     /// The IP address to come from, instead of the client's.
     public var localAddress: String?
 
+    /// How it goes wrong on its way; nil for not at all.
+    public var wireFault: WireFault?
+
     /// A request; without further arguments a GET.
     public init(
         url: HTTPURL, method: String = "GET", fields: HTTPFields = [:], body: [UInt8] = [],

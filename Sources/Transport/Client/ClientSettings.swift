@@ -67,7 +67,7 @@ struct ClientSettings: Sendable {
                 destination: destination, method: request.method,
                 bytes: try HTTPEncoder.encode(message, framing: request.framing),
                 timeoutMilliseconds: request.timeoutMilliseconds,
-                asksToClose: request.fields.hasToken("close", in: "Connection"))
+                asksToClose: request.fields.hasToken("close", in: "Connection"), wireFault: request.wireFault)
         } catch {
             throw .badRequest(error)
         }

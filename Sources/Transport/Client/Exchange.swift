@@ -14,6 +14,8 @@ final class Exchange: @unchecked Sendable {
     let timeoutMilliseconds: Int
     /// The client asked for the connection to be closed afterwards.
     let asksToClose: Bool
+    /// How the request goes wrong on its way.
+    let wireFault: WireFault?
 
     /// The connection that carries it now; nil while it waits for one.
     weak var connection: ClientConnection?
@@ -26,20 +28,22 @@ final class Exchange: @unchecked Sendable {
     private(set) var isOver = false
 
     init(
-        destination: Destination, method: String, bytes: [UInt8], timeoutMilliseconds: Int, asksToClose: Bool
+        destination: Destination, method: String, bytes: [UInt8], timeoutMilliseconds: Int, asksToClose: Bool,
+        wireFault: WireFault? = nil
     ) {
         self.destination = destination
         self.method = method
         self.bytes = bytes
         self.timeoutMilliseconds = timeoutMilliseconds
         self.asksToClose = asksToClose
+        self.wireFault = wireFault
     }
 
     /// Whether the request may be sent again when a reused connection turns out to be dead: only methods that
     /// change nothing.
     ///
     /// A POST may have been acted on, and the flow's own rules decide what to do then.
-    var mayRepeat: Bool { method == "GET" || method == "HEAD" }
+    var mayRepeat: Bool { wireFault == nil && (method == "GET" || method == "HEAD") }
 
     /// Has the outcome delivered to a waiting task; an exchange already cancelled answers at once.
     func start(_ continuation: CheckedContinuation<Outcome, Never>) {

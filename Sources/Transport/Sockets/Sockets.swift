@@ -81,6 +81,12 @@ enum Sockets {
         setsockopt(descriptor, level, option, &on, socklen_t(MemoryLayout<Int32>.size))
     }
 
+    /// Has a close discard what is unsent and send a reset (SO_LINGER of zero seconds).
+    static func resetOnClose(_ descriptor: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     /// The local address of a socket.
     static func localAddress(_ descriptor: Int32) -> SocketAddress? {
         SocketAddress { getsockname(descriptor, $0, $1) }

@@ -313,6 +313,9 @@ final class Wire: ReadinessHandler, @unchecked Sendable {
         }
     }
 
+    /// Has the close that follows reset the connection (RST) instead of ending it in order.
+    func resetOnClose() { Sockets.resetOnClose(descriptor) }
+
     func loopStopped() { fail(.stopped) }
 
     /// Closes at once; nothing more is reported and queued bytes are lost.

@@ -17,7 +17,9 @@ struct CommandLineReader: Sendable {
             if words.isEmpty, word == "help" { return try help(rest.dropFirst()) }
             words.append(word)
             rest = rest.dropFirst()
-            if let command = table.command(words) { return try read(rest, for: command, options) }
+            // A command may have verbs besides: `attest` makes evidence, `attest verify` explains some.
+            let hasVerb = rest.first.map { table.command(words + [$0]) != nil } ?? false
+            if let command = table.command(words), !hasVerb { return try read(rest, for: command, options) }
             guard table.isNoun(words) else { throw unknown(words) }
         }
     }

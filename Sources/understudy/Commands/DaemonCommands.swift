@@ -8,7 +8,9 @@ enum WaitCommand {
         options: [
             .one("timeout", "SECONDS", form: .number(0...86400), standard: "30", help: "how long to wait"),
             .one("ready-file", "FILE", standard: "STATE/daemon.json", help: "where the daemon says it is ready"),
-        ], notes: ["Exit code 69 when the time is over."], action: run)
+        ],
+        notes: ["Exit code 124 when the time is over: the message says whether nobody answered, or nobody was ready."],
+        action: run)
 
     private static let pauseNanoseconds: UInt64 = 50_000_000
 
@@ -19,26 +21,40 @@ enum WaitCommand {
         let file = parsed["ready-file"] ?? context.settings.readyFile
         let clock = ContinuousClock()
         let end = clock.now + .seconds(timeout)
+        var silence = "no daemon has written its ready file"
         repeat {
             let url = context.settings.controlURL ?? ReadyFile.read(at: file)?.control
-            if let url, await isReady(try context.connector.remote(url)) {
+            let state = if let url { await readiness(try context.connector.remote(url)) } else { Readiness.unknown }
+            switch state {
+            case .unknown: break
+            case .silent: silence = "nobody answers at \(url ?? "")"
+            case .notReady: silence = "the daemon answers and is not ready yet"
+            case .ready:
                 let document = context.settings.controlURL == nil ? ReadyFile.read(at: file)?.json : nil
-                context.output.result(document ?? ["control": .string(url)], lines: ["ready: \(Display.safe(url))"])
+                let place = url ?? ""
+                context.output.result(
+                    document ?? ["control": .string(place)], lines: ["ready: \(Display.safe(place))"])
                 return .done
             }
             try? await Task.sleep(nanoseconds: pauseNanoseconds)
         } while clock.now < end
         throw CommandFailure(
-            exit: .unavailable, code: "not_ready", message: "no daemon was ready within \(timeout) s",
+            exit: .timedOut, code: "not_ready", message: "not ready within \(timeout) s: \(silence)",
             advice: "start one: understudy serve")
     }
 
-    private static func isReady(_ control: ControlClient) async -> Bool {
+    /// What `/readyz` came to.
+    private enum Readiness {
+        case unknown, silent, notReady, ready
+    }
+
+    private static func readiness(_ control: ControlClient) async -> Readiness {
         do throws(ControlFailure) {
             _ = try await control.get("/readyz")
-            return true
+            return .ready
         } catch {
-            return false
+            if case .noAnswer = error { return .silent }
+            return .notReady
         }
     }
 }

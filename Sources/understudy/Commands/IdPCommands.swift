@@ -25,7 +25,12 @@ enum IdPCommands {
             arguments: [
                 ArgumentSpec(name: "CLOCK", optional: true, help: "real, +90 or -90 (seconds), or @SECONDS")
             ],
-            options: [issuer], notes: ["Write -- before a clock that begins with a dash: idp clock -- -90"],
+            options: [
+                issuer,
+                .one(
+                    "advance", "SECONDS", form: .number(-9_460_800_000...9_460_800_000),
+                    help: "move it, back for a negative number"),
+            ], notes: ["Write -- before a clock that begins with a dash: idp clock -- -90"],
             action: clock),
         CommandSpec(
             "idp policy", "show or change a tenant's policy",
@@ -109,9 +114,12 @@ enum IdPCommands {
         -> ExitCode
     {
         let body = try parsed.arguments.first.map { (text) throws(CommandFailure) in try clock(text) }
+        let span = parsed.number("advance").map { JSON.object([("advance", .int(Int64($0)))]) }
+        if body != nil, span != nil { throw .usage("idp clock takes a CLOCK or --advance, not both", of: parsed) }
+        let method = body != nil ? "PUT" : span != nil ? "POST" : "GET"
         let tenant = try await ManagedTenant.find(parsed["issuer"], context)
         let found = try await calling { () throws(ControlFailure) in
-            try await tenant.api.document(body == nil ? "GET" : "PUT", "/manage/clock", body: body)
+            try await tenant.api.document(method, "/manage/clock", body: body ?? span)
         }
         context.output.result(found, lines: DocumentLines.pairs(found))
         return .done

@@ -55,18 +55,20 @@ private struct Demo: Sendable {
     /// Sets the stage: everything in memory, on ports of loopback that the system chooses.
     static func start(_ context: CommandContext) async throws(CommandFailure) -> Demo {
         let log = ExchangeLog()
-        let seed = context.settings.seed
+        let settled = SeedBook.seeded(context.settings)
+        context.output.note(SeedBook.line(settled))
         func entropy(_ stretch: String) -> Entropy {
-            seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
+            settled.seed.map { SeedBook.entropy(seed: $0, stretch: stretch) } ?? .system
         }
         let profile = try context.settings.profile()
-        let plan = HostedIdP.Plan(entropy: entropy("demo idp"), profile: profile)
+        var plan = HostedIdP.Plan(entropy: entropy("demo idp"), profile: profile)
         var settings = EngineSettings()
         settings.client = ClientConfiguration(proxy: .none)
         settings.entropy = entropy("demo phone")
         settings.profile = profile
         settings.observer = { log.record($0, $1) }
         let phone = try Phone.inMemory(settings)
+        plan.trust = try phone.attestationTrust()
         return Demo(
             log: log, context: context, idp: try await HostedIdP.start(plan, store: nil), phone: phone,
             control: ControlClient(phone), web: HTTPClient(ClientConfiguration(proxy: .none)))

@@ -1,6 +1,7 @@
 import Control
 import Crypto
 import Encoding
+import Engine
 import Profiles
 import ReferenceIdP
 import Store
@@ -23,8 +24,12 @@ enum HostedIdP {
         var bind = "127.0.0.1"
         /// Where its randomness comes from.
         var entropy = Entropy.system
+        /// The wall clock its own clock stands on.
+        var clock = WorldClock()
         /// The wire's names.
         var profile = SenseCryptProfile.builtIn
+        /// Whose word about calling apps it takes.
+        var trust = AttestationTrust()
     }
 
     /// Listens and answers; with a store it goes on where it ended.
@@ -37,6 +42,8 @@ enum HostedIdP {
         configuration.name = plan.number == 1 ? plan.system : "\(plan.system)-\(plan.number)"
         configuration.entropy = plan.entropy
         configuration.profile = plan.profile
+        configuration.clock = plan.clock
+        configuration.attestationTrust = plan.trust
         do {
             return try await IdPService.start(configuration)
         } catch let error as TransportError {

@@ -1,8 +1,10 @@
 import Control
 import Crypto
+import Device
 import Encoding
 import Engine
 import HTTP
+import ReferenceIdP
 import Store
 import Transport
 
@@ -22,40 +24,57 @@ struct Phone: Sendable {
         let lock = try locking(settings.stateDirectory) { () throws(StateLock.Failure) in
             try StateLock.forCommand(in: settings.stateDirectory)
         }
-        return Phone(store: store, lock: lock, settings: try engineSettings(settings), mayRunCommands: true)
+        return Phone(
+            store: store, lock: lock, settings: try engineSettings(settings),
+            snapshots: .inState(settings.stateDirectory), mayRunCommands: true)
     }
 
     /// Opens the state directory of the settings for a daemon, which has it alone.
     static func forDaemon(
-        _ settings: Settings, mayRunCommands: Bool = false, onStop: @escaping @Sendable () -> Void
+        _ settings: Settings, clock: WorldClock = WorldClock(), mayRunCommands: Bool = false,
+        onStop: @escaping @Sendable () -> Void
     ) throws(CommandFailure) -> Phone {
         let store = try open(settings.stateDirectory)
         let lock = try locking(settings.stateDirectory) { () throws(StateLock.Failure) in
             try StateLock.forDaemon(in: settings.stateDirectory)
         }
+        var engine = try engineSettings(settings)
+        engine.clock = clock
         return Phone(
-            store: store, lock: lock, settings: try engineSettings(settings), mayRunCommands: mayRunCommands,
-            onStop: onStop)
+            store: store, lock: lock, settings: engine, snapshots: .inState(settings.stateDirectory),
+            mayRunCommands: mayRunCommands, onStop: onStop)
     }
 
     /// A phone whose state is gone when the process ends.
     static func inMemory(_ settings: EngineSettings) throws(CommandFailure) -> Phone {
         do {
-            return Phone(store: try Store.inMemory(), lock: nil, settings: settings, mayRunCommands: true)
+            return Phone(
+                store: try Store.inMemory(), lock: nil, settings: settings, snapshots: .inMemory(), mayRunCommands: true
+            )
         } catch {
             throw CommandFailure(exit: .internalError, code: "store", message: "\(error)")
         }
     }
 
     private init(
-        store: Store, lock: StateLock?, settings: EngineSettings, mayRunCommands: Bool,
+        store: Store, lock: StateLock?, settings: EngineSettings, snapshots: SnapshotShelf, mayRunCommands: Bool,
         onStop: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
         self.lock = lock
         engine = Engine(store: store, settings: settings)
         api = ControlAPI(
-            engine: engine, version: Version.current, mayRunCommands: mayRunCommands, onStop: onStop)
+            engine: engine, version: Version.current, mayRunCommands: mayRunCommands, snapshots: snapshots,
+            onStop: onStop)
+    }
+
+    /// Whom a reference IdP must trust to take this phone's evidence.
+    func attestationTrust() throws(CommandFailure) -> AttestationTrust {
+        do {
+            return try AttestationTrust(try engine.attestationRoots().published)
+        } catch {
+            throw CommandFailure(exit: .configuration, code: "attestation_roots", message: "\(error)")
+        }
     }
 
     /// The engine's settings: hosts, trust and addresses as the options say, entropy from the seed.

@@ -1,9 +1,11 @@
 import Control
 import Crypto
+import Device
 import Encoding
 import Engine
 import Glibc
 import HTTP
+import ReferenceIdP
 import Store
 
 /// `understudy serve`: the daemon.
@@ -18,6 +20,7 @@ enum ServeCommand {
             .one(
                 "ready-file", "FILE", standard: "STATE/daemon.json", help: "where to write the URLs when it is ready"
             ),
+            ServeOptions.clock,
         ] + LaunchedAssertions.specs,
         notes: [
             """
@@ -31,40 +34,14 @@ enum ServeCommand {
     static func run(
         _ parsed: ParsedArguments, _ context: CommandContext, until stop: StopSignal
     ) async throws(CommandFailure) -> ExitCode {
-        let settings = context.settings
-        let phone = try Phone.forDaemon(
-            settings, mayRunCommands: parsed.has("allow-assertion-commands"), onStop: { stop.give() })
-        try LaunchedAssertions.register(parsed, on: phone.engine)
-        let bind = parsed["bind"] ?? "127.0.0.1"
-        let control = try await OpenPort.listen(
-            on: bind, port: parsed.number("port") ?? 7420, option: "port",
-            limits: HTTPLimits(body: FetchDocumentSize.request))
-        let idps = try await ServeOptions.startIdPs(parsed, settings, store: phone.store)
-        for idp in idps { phone.api.add(idp.served) }
-        try await resume(phone)
-        control.serve(ControlHandler(phone.api))
-
-        let path = parsed["ready-file"] ?? settings.readyFile
-        let ready = ReadyFile(
-            control: control.origin, pid: Int(getpid()), version: Version.current, idps: idps.map(\.served))
-        try ServeOptions.announce(ready, at: path, context.output)
+        let settings = SeedBook.seeded(context.settings)
+        let daemon = try await Daemon.start(parsed, settings, until: stop)
+        try ServeOptions.announce(
+            daemon.ready, at: parsed["ready-file"] ?? settings.readyFile, context.output, seed: settings)
         await stop.wait()
-
         context.output.note("stopping")
-        ready.remove(from: path)
-        await control.shutdown()
-        for idp in idps { await idp.shutdown() }
-        await phone.engine.settle(within: 2000)
-        phone.engine.close()
+        await daemon.end()
         return .done
-    }
-
-    private static func resume(_ phone: Phone) async throws(CommandFailure) {
-        do {
-            try await phone.engine.resumeFlows()
-        } catch {
-            throw CommandFailure(exit: .configuration, code: "store", message: "cannot go on where it ended: \(error)")
-        }
     }
 }
 
@@ -75,6 +52,7 @@ enum IdPServeCommand {
         options: [
             ServeOptions.idp, ServeOptions.idpPort, ServeOptions.bind,
             .one("ready-file", "FILE", standard: "STATE/idps.json", help: "where to write that they are ready"),
+            ServeOptions.clock,
         ]
     ) { (parsed, context) throws(CommandFailure) in try await run(parsed, context, until: .fromSystem()) }
 
@@ -82,11 +60,13 @@ enum IdPServeCommand {
     static func run(
         _ parsed: ParsedArguments, _ context: CommandContext, until stop: StopSignal
     ) async throws(CommandFailure) -> ExitCode {
-        let idps = try await ServeOptions.startIdPs(parsed, context.settings, store: nil, standard: HostedIdP.systems)
-        let path = parsed["ready-file"] ?? context.settings.idpReadyFile
+        let settings = SeedBook.seeded(context.settings)
+        let idps = try await ServeOptions.startIdPs(
+            parsed, settings, store: nil, clock: try ServeOptions.worldClock(parsed), standard: HostedIdP.systems)
+        let path = parsed["ready-file"] ?? settings.idpReadyFile
         let ready = ReadyFile(control: nil, pid: Int(getpid()), version: Version.current, idps: idps.map(\.served))
         if parsed["ready-file"] == nil { StateDirectory.make(context.settings.stateDirectory) }
-        try ServeOptions.announce(ready, at: path, context.output)
+        try ServeOptions.announce(ready, at: path, context.output, seed: settings)
         await stop.wait()
         context.output.note("stopping")
         ready.remove(from: path)
@@ -104,12 +84,28 @@ enum ServeOptions {
         help: "the first reference IdP's port; its API and further IdPs take the ports behind it; 0 for any")
     static let bind = OptionSpec.one("bind", "ADDR", standard: "127.0.0.1", help: "the address to listen on")
 
-    /// Starts the reference IdPs that were asked for, two ports each.
+    static let clock = OptionSpec.one(
+        "clock", "CLOCK", standard: "real", help: "the world's clock: real, +90s, -2h, or @SECONDS to stand still")
+
+    /// The clock the options ask for.
+    static func worldClock(_ parsed: ParsedArguments) throws(CommandFailure) -> WorldClock {
+        guard let text = parsed["clock"] else { return WorldClock() }
+        do throws(DeviceTextError) {
+            return WorldClock(try DeviceClock(text: text))
+        } catch {
+            throw .badValue("clock", "--clock: \(error)")
+        }
+    }
+
+    /// Starts the reference IdPs that were asked for, two ports each; with `port`, from that one on.
     static func startIdPs(
-        _ parsed: ParsedArguments, _ settings: Settings, store: Store?, standard: [String] = []
+        _ parsed: ParsedArguments, _ settings: Settings, store: Store?, clock: WorldClock, standard: [String] = [],
+        port: Int = 7421,
+        trust: () throws(CommandFailure) -> AttestationTrust = { AttestationTrust() }
     ) async throws(CommandFailure) -> [IdPService] {
         let systems = parsed["idp"] == nil ? standard : parsed.all("idp")
-        let first = parsed.number("idp-port") ?? 7421
+        let first = parsed.number("idp-port") ?? port
+        let trust = systems.isEmpty ? AttestationTrust() : try trust()
         var idps: [IdPService] = []
         for (index, system) in systems.enumerated() {
             let port = first == 0 ? 0 : first + 2 * index
@@ -117,14 +113,16 @@ enum ServeOptions {
             let entropy = settings.seed.map { SeedBook.entropy(seed: $0, stretch: "idp \(index + 1)") } ?? .system
             let plan = HostedIdP.Plan(
                 system: system, number: index + 1, port: port, bind: parsed["bind"] ?? "127.0.0.1", entropy: entropy,
-                profile: try settings.profile())
+                clock: clock, profile: try settings.profile(), trust: trust)
             idps.append(try await HostedIdP.start(plan, store: store))
         }
         return idps
     }
 
     /// Says that everything is ready: in the file, and a line for each URL.
-    static func announce(_ ready: ReadyFile, at path: String, _ output: Output) throws(CommandFailure) {
+    static func announce(
+        _ ready: ReadyFile, at path: String, _ output: Output, seed settings: Settings
+    ) throws(CommandFailure) {
         do throws(PrivateFileError) {
             try ready.write(to: path)
         } catch {
@@ -133,6 +131,7 @@ enum ServeOptions {
         }
         if output.isJSON { output.document(ready.json) }
         for line in lines(ready, at: path) { output.note(line) }
+        output.note(SeedBook.line(settings))
     }
 
     /// A line for each URL.

@@ -6,13 +6,13 @@ extension SenseCryptIdP {
     ///
     /// Walks over tenants and applications: it costs as much as there are, and is for a person to ask.
     func examineAll(_ turn: Turn) -> PendingReply {
-        let ofTenants = realms.keys.flatMap { realms[$0]?.diagnoses(settings.profile, at: turn.now) ?? [] }
+        let ofTenants = realms.keys.flatMap { realms[$0]?.diagnoses(settings, at: turn.now) ?? [] }
         return report(clockDiagnoses() + ofTenants)
     }
 
     /// The same for one tenant.
     func examineTenant(_ call: ManagementCall, _ turn: Turn) throws(Refusal) -> PendingReply {
-        report(clockDiagnoses() + (try realm(call).diagnoses(settings.profile, at: turn.now)))
+        report(clockDiagnoses() + (try realm(call).diagnoses(settings, at: turn.now)))
     }
 
     private func clockDiagnoses() -> [Diagnosis] {

@@ -3,7 +3,8 @@ import Profiles
 
 extension Realm {
     /// What is misconfigured about the tenant and its applications.
-    func diagnoses(_ profile: SenseCryptProfile, at now: Instant) -> [Diagnosis] {
+    func diagnoses(_ settings: IdPSettings, at now: Instant) -> [Diagnosis] {
+        let (profile, trust) = (settings.profile, settings.attestationTrust)
         let optedIn = applications.page(after: nil, limit: .max).map(\.value).filter(\.firstPartyChallenge)
         guard !optedIn.isEmpty else {
             return ruleDiagnoses() + [
@@ -12,12 +13,13 @@ extension Realm {
                     remedy: "set first_party_challenge_enabled on the application of the tenant's app")
             ]
         }
-        return ruleDiagnoses() + attestationDiagnoses(optedIn) + optedIn.flatMap { diagnoses(of: $0, profile) }
+        return ruleDiagnoses() + attestationDiagnoses(optedIn) + evidenceDiagnoses(trust)
+            + optedIn.flatMap { diagnoses(of: $0, profile) }
             + peopleDiagnoses(at: now)
             + policyDiagnoses()
     }
 
-    private func diagnosis(
+    func diagnosis(
         _ severity: Diagnosis.Severity, _ rule: String, client: String? = nil, _ problem: String, remedy: String
     ) -> Diagnosis {
         Diagnosis(severity, rule, tenant: tenant.id, clientID: client, problem, remedy: remedy)
@@ -35,15 +37,7 @@ extension Realm {
 
     /// The description's own diagnosis: a warning while an opted-in application's tenant is not at enforce.
     private func attestationDiagnoses(_ optedIn: [Application]) -> [Diagnosis] {
-        guard tenant.attestationMode != .enforce else {
-            return [
-                diagnosis(
-                    .error, "tenant.attestation_unverifiable",
-                    "attestation_mode is enforce and this IdP cannot verify evidence yet: every start and enrolment is "
-                        + "refused",
-                    remedy: "set attestation_mode to audit to test sign-ins")
-            ]
-        }
+        guard tenant.attestationMode != .enforce else { return [] }
         let remedy =
             tenant.attestationMode == .off
             ? "set attestation_mode to audit, look at the findings, then to enforce"

@@ -1,5 +1,6 @@
 import Crypto
 import Encoding
+import JOSE
 import Profiles
 
 /// Call 1, well-formed.
@@ -13,8 +14,8 @@ struct StartRequest: Sendable {
     let codeChallenge: String
     /// RFC 9449 section 10: must name the proof's key where it is given.
     let dpopJKT: String?
-    /// Evidence about the calling app, where it sent any.
-    let attestation: String?
+    /// Evidence about the calling app, as far as it was looked at.
+    let attestation: EvidenceInput
     let proof: ProofInput
 }
 
@@ -57,16 +58,22 @@ enum ChallengeIntake {
     }
 
     private static func start(_ form: StrictForm, _ reading: Reading) throws(Refusal) -> StartRequest {
-        StartRequest(
-            client: try ClientClaim(form, reading),
+        let client = try ClientClaim(form, reading)
+        let codeChallenge = try codeChallenge(form, reading)
+        let proof = reading.context.proof(origin: reading.settings.origin)
+        return StartRequest(
+            client: client,
             scope: ScopeText.list(try form.optional("scope") ?? "openid"),
             resource: try form.optional("resource"),
             loginHint: try form.optional("login_hint"),
             nonce: try form.required("nonce", limit: 256),
-            codeChallenge: try codeChallenge(form, reading),
+            codeChallenge: codeChallenge,
             dpopJKT: try form.optional("dpop_jkt"),
-            attestation: try form.optional("attestation", limit: reading.limits.jwsBytes),
-            proof: reading.context.proof(origin: reading.settings.origin))
+            attestation: reading.evidence(inForm: try form.optional("attestation", limit: .max)) { challenge in
+                guard let jkt = try? proof.get().jkt else { return nil }
+                return .start(challenge: challenge, clientID: client.id, codeChallenge: codeChallenge, jkt: jkt)
+            },
+            proof: proof)
     }
 
     /// RFC 7636: S256 alone, and a missing method would mean `plain`.

@@ -6,6 +6,8 @@ import Profiles
 struct ClientClaim: Sendable {
     let id: String
     let credentials: ClientCredentials
+    /// The word of an attester, where there is one; an extra that other clients' requests may carry too.
+    let attestation: ClientAttestationInput
 
     /// Reads `client_id` and the client assertion of a form.
     ///
@@ -14,8 +16,9 @@ struct ClientClaim: Sendable {
         let named = try form.optional("client_id")
         let type = try form.optional("client_assertion_type")
         let compact = try form.optional("client_assertion", limit: reading.limits.jwsBytes)
+        attestation = reading.clientAttestation()
         guard type != nil || compact != nil else {
-            id = try form.required("client_id")
+            if let name = named ?? attestation.subject { id = name } else { id = try form.required("client_id") }
             credentials = .none
             return
         }
@@ -39,6 +42,17 @@ struct ClientClaim: Sendable {
         throw reading.malformed(
             "request.client_authentication", expected: "one method of client authentication",
             actual: "client_assertion with \(second)")
+    }
+}
+
+extension ClientAttestationInput {
+    /// The client it is about, where that is readable.
+    var subject: String? {
+        switch self {
+        case .none: nil
+        case .good(let attestation): attestation.subject
+        case .bad(_, let subject): subject
+        }
     }
 }
 

@@ -25,6 +25,8 @@ struct EnrolmentRequest: Sendable {
     let platform: String
     let issuedAt: Instant
     let faceToken: [UInt8]
+    /// Evidence about the calling app, as far as it was looked at.
+    let attestation: EvidenceInput
 }
 
 /// Reads the two calls of a registration.
@@ -54,9 +56,11 @@ enum EnrolmentIntake {
         guard platforms.contains(platform) else {
             throw reading.malformed("ceremony.platform", expected: "ios or android", actual: Clipped.text(platform))
         }
+        let kid = JWK.p256(key).thumbprint
         let request = EnrolmentRequest(
-            right: right, kid: JWK.p256(key).thumbprint, publicKey: key.x963, platform: platform,
-            issuedAt: Instant(seconds: try claims.integer("iat")), faceToken: faceToken)
+            right: right, kid: kid, publicKey: key.x963, platform: platform,
+            issuedAt: Instant(seconds: try claims.integer("iat")), faceToken: faceToken,
+            attestation: reading.evidence(body["attestation"]) { .enrolment(challenge: $0, kid: kid) })
         return .enrolment(request)
     }
 

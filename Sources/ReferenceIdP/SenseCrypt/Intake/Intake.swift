@@ -26,6 +26,7 @@ public struct Intake: Sendable {
     enum Content: Sendable {
         case metadata
         case keySet
+        case attestationChallenge
         case start(StartRequest)
         case completion(CompletionRequest)
         case codeGrant(CodeGrantRequest)
@@ -94,24 +95,33 @@ public typealias DeviceKeyLookup = (_ tenant: String, _ kid: String) -> [UInt8]?
 /// whether the key that verified an assertion is still one of the client's.
 public typealias ClientKeyLookup = (_ tenant: String, _ clientID: String) -> JWKSet?
 
+/// Looks up what evidence at a tenant is compared with, and the App Attest key of an id; nil for a tenant that is not.
+///
+/// A tenant may change its mind between this answer and ``SenseCryptIdP/handle(_:now:entropy:)``, which then looks at the
+/// evidence again.
+public typealias AttestationLookup = (_ tenant: String, _ keyID: String?) -> AttestationBasis?
+
 /// What an intake needs besides the request.
 struct IntakeContext {
     let request: HTTPRequest
     let settings: IdPSettings
     let deviceKey: DeviceKeyLookup
     let clientKeys: ClientKeyLookup
+    let attestation: AttestationLookup
     let rulesOff: RulesOffLookup
     /// The rules that are off where the request goes, once its tenant is known.
     private(set) var off: Set<RuleSwitch> = []
 
     init(
         request: HTTPRequest, settings: IdPSettings, deviceKey: @escaping DeviceKeyLookup,
-        clientKeys: @escaping ClientKeyLookup, rulesOff: @escaping RulesOffLookup
+        clientKeys: @escaping ClientKeyLookup, attestation: @escaping AttestationLookup,
+        rulesOff: @escaping RulesOffLookup
     ) {
         self.request = request
         self.settings = settings
         self.deviceKey = deviceKey
         self.clientKeys = clientKeys
+        self.attestation = attestation
         self.rulesOff = rulesOff
     }
 

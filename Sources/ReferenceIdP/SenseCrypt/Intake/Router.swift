@@ -8,20 +8,23 @@ extension SenseCryptIdP {
     /// Touches no state.
     ///
     /// `deviceKey` is asked at most once, for the key of a signed device request, `clientKeys` at most once, for the
-    /// keys of a client that brings an assertion, and `rulesOff` at most once, where the tenant is known. A body over the
+    /// keys of a client that brings an assertion, `attestation` at most twice, where there is evidence or a client's
+    /// attestation, and `rulesOff` at most once, where the tenant is known. A body over the
     /// profile's limit is refused before it is looked at. Nothing a caller can send makes this fail.
     public static func intake(
         _ request: HTTPRequest, surface: IdPSurface = .identityProvider, caller: IdPCaller,
         settings: IdPSettings, deviceKey: DeviceKeyLookup, clientKeys: ClientKeyLookup = { _, _ in nil },
-        rulesOff: RulesOffLookup = { _ in [] }
+        attestation: AttestationLookup = { _, _ in nil }, rulesOff: RulesOffLookup = { _ in [] }
     ) -> Intake {
         withoutActuallyEscaping(deviceKey) { deviceKey in
             withoutActuallyEscaping(clientKeys) { clientKeys in
                 withoutActuallyEscaping(rulesOff) { rulesOff in
-                    let context = IntakeContext(
-                        request: request, settings: settings, deviceKey: deviceKey, clientKeys: clientKeys,
-                        rulesOff: rulesOff)
-                    return intake(context, surface: surface, caller: caller)
+                    withoutActuallyEscaping(attestation) { attestation in
+                        let context = IntakeContext(
+                            request: request, settings: settings, deviceKey: deviceKey, clientKeys: clientKeys,
+                            attestation: attestation, rulesOff: rulesOff)
+                        return intake(context, surface: surface, caller: caller)
+                    }
                 }
             }
         }
@@ -32,7 +35,7 @@ extension SenseCryptIdP {
         switch surface {
         case .identityProvider:
             var intake = Router(context: context).identityProvider(caller: caller)
-            if carriesProof { intake.nonceFrom = .identityProvider }
+            if carriesProof || intake.isForChallenge { intake.nonceFrom = .identityProvider }
             intake.callerAddress = caller.address
             return intake
         case .resourceAPI:
@@ -67,6 +70,8 @@ struct Router {
         case paths.jwks: Route(name: "jwks", methods: ["GET", "HEAD"]) { _ in .keySet }
         case paths.challenge: Route(name: "challenge", methods: ["POST"], read: ChallengeIntake.read)
         case paths.token: Route(name: "token", methods: ["POST"], read: TokenIntake.read)
+        case paths.attestationChallenge:
+            Route(name: "attestation-challenge", methods: ["POST"]) { _ in .attestationChallenge }
         case paths.revocation: Route(name: "revocation", methods: ["POST"], read: RevocationIntake.read)
         case stem + ceremony.faceToken: Route(name: "face-token", methods: ["POST"], read: CeremonyIntake.faceToken)
         case stem + ceremony.attempt: Route(name: "attempt", methods: ["POST"], read: CeremonyIntake.attempt)

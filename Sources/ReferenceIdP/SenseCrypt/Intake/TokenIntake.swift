@@ -89,6 +89,8 @@ struct RevocationRequest: Sendable {
 
     let client: ClientClaim
     let token: Token
+    /// The DPoP proof, which clients attested with their DPoP key need.
+    let proof: ProofInput
 }
 
 /// Reads requests of the revocation endpoint (RFC 7009).
@@ -97,12 +99,14 @@ enum RevocationIntake {
         let form = try StrictForm(reading)
         let token = try form.required("token", limit: 8192)
         let client = try ClientClaim(form, reading)
+        let proof = reading.context.proof(origin: reading.settings.origin)
         if let access = try? AccessToken(token, tenant: reading.tenant, settings: reading.settings) {
             let token = RevocationRequest.Token.access(
                 jti: access.jti, clientID: access.clientID, expiresAt: access.expiresAt)
-            return .revocation(RevocationRequest(client: client, token: token))
+            return .revocation(RevocationRequest(client: client, token: token, proof: proof))
         }
         return .revocation(
-            RevocationRequest(client: client, token: .opaque(grantID: RefreshTokenText.grantID(of: token))))
+            RevocationRequest(
+                client: client, token: .opaque(grantID: RefreshTokenText.grantID(of: token)), proof: proof))
     }
 }

@@ -15,6 +15,8 @@ struct Grant: Expiring, Hashable {
     let scope: [String]
     let resource: String?
     let authTime: Instant
+    /// The key of the client's instance, which refreshing needs where the client authenticates by attestation.
+    var instance: String?
     /// ``User/grantEpoch`` when it was issued.
     let epoch: Int64
     var refresh: RefreshFamily?

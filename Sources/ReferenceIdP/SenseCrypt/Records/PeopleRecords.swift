@@ -78,7 +78,7 @@ extension Grant: Recorded {
             ("user", .string(userID)), ("client_id", .string(clientID)), ("serial", .int(applicationSerial)),
             ("jkt", .string(jkt)), ("scope", .texts(scope)), ("resource", resource.map(JSON.string) ?? .null),
             ("auth_time", .instant(authTime)), ("epoch", .int(epoch)), ("refresh", family),
-            ("access_ends_at", .instant(accessEndsAt)),
+            ("access_ends_at", .instant(accessEndsAt)), ("instance", instance.map(JSON.string) ?? .null),
         ])
     }
 
@@ -93,7 +93,8 @@ extension Grant: Recorded {
             id: reader.localKey, userID: try reader.text("user"), clientID: try reader.text("client_id"),
             applicationSerial: try reader.integer("serial"), jkt: try reader.text("jkt"),
             scope: try reader.texts("scope"), resource: reader.has("resource") ? try reader.text("resource") : nil,
-            authTime: try reader.instant("auth_time"), epoch: try reader.integer("epoch"), refresh: family,
+            authTime: try reader.instant("auth_time"),
+            instance: try reader.optionalText("instance"), epoch: try reader.integer("epoch"), refresh: family,
             accessEndsAt: try reader.instant("access_ends_at"))
     }
 }

@@ -35,6 +35,9 @@ struct RecordReader {
     /// The key behind `tenant/`.
     var localKey: String { String(record.key.drop { $0 != "/" }.dropFirst()) }
 
+    /// The key of a record that is a tenant's own.
+    var localID: String { record.key }
+
     func text(_ name: String) throws(RestoreError) -> String { try need(name, object[name]?.string) }
     func integer(_ name: String) throws(RestoreError) -> Int64 { try need(name, object[name]?.int) }
     func bool(_ name: String) throws(RestoreError) -> Bool { try need(name, object[name]?.bool) }
@@ -51,6 +54,9 @@ struct RecordReader {
     func bytes(_ name: String) throws(RestoreError) -> [UInt8] {
         try need(name, object[name]?.string.flatMap { try? Base64URL.decode($0) })
     }
+
+    /// A list of integers and the like, element by element.
+    func optionalInteger(_ name: String) throws(RestoreError) -> Int64? { has(name) ? try integer(name) : nil }
 
     /// A member written as one of an enumeration's raw values.
     func word<Word: RawRepresentable<String>>(_ name: String) throws(RestoreError) -> Word {

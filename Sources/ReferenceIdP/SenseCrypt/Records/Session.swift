@@ -43,6 +43,8 @@ struct Session: Expiring, Hashable {
     var progress = Progress.open
     /// What allowed the session; where the realm's is another by now, the session is over.
     var permit = FirstPartyPermit()
+    /// The key of the client's instance that opened it, where the client authenticates by attestation.
+    var instance: String?
 
     /// One counted report of a face that did not match.
     struct Mismatch: Sendable, Hashable {
@@ -101,4 +103,6 @@ struct AuthorizationCode: Expiring, Hashable {
     var progress = Progress.fresh
     /// What allowed its session.
     var permit = FirstPartyPermit()
+    /// The key of the client's instance it was given to.
+    var instance: String?
 }

@@ -8,6 +8,7 @@ extension Tenant: Recorded {
             ("id", .string(id)), ("name", .string(name)), ("profile", .string(profile.rawValue)),
             ("runs_own_app", .bool(runsOwnApp)), ("self_signup", .bool(selfSignup)),
             ("attestation_mode", .string(attestationMode.rawValue)),
+            ("attestation", attestation.json), ("anchors", anchors.recordJSON),
             ("pki", ["enabled": .bool(pki.enabled), "classes": .texts(pki.classes)]), ("policy", policy.json),
             ("withdrawals", .int(withdrawals)), ("rules_off", .texts(rulesOff.names)),
         ])
@@ -22,6 +23,10 @@ extension Tenant: Recorded {
             profile: reader.has("profile") ? try reader.word("profile") : .standard,
             runsOwnApp: try reader.bool("runs_own_app"), selfSignup: try reader.bool("self_signup"),
             attestationMode: try reader.word("attestation_mode"),
+            attestation: reader.has("attestation")
+                ? try AttestationPolicy(try reader.nested("attestation"))
+                : AttestationPolicy.ofOldRecords(reader.localID),
+            anchors: reader.has("anchors") ? try TenantAnchors(try reader.nested("anchors")) : TenantAnchors(),
             pki: FacePKIOffer(enabled: try pki.bool("enabled"), classes: try pki.texts("classes")),
             policy: Policy(
                 nonceOnStart: try policy.bool("nonce_on_start"), nonceAtResource: try policy.bool("nonce_at_resource"),

@@ -11,6 +11,7 @@ extension Session: Recorded {
             ("subject", subject.recordJSON), ("device", deviceKey.map(JSON.string) ?? .null),
             ("mismatches", .array(mismatches.map { ["jti": .string($0.jti), "n": .int(Int64($0.number))] })),
             ("progress", progress.recordJSON), ("permit", permit.recordJSON),
+            ("instance", instance.map(JSON.string) ?? .null),
         ])
     }
 
@@ -28,7 +29,8 @@ extension Session: Recorded {
             forgottenAt: try reader.instant("forgotten_at"), subject: try Subject(try reader.nested("subject")),
             deviceKey: try reader.optionalText("device"), mismatches: mismatches,
             progress: try Progress(try reader.nested("progress")),
-            permit: try FirstPartyPermit(try reader.nested("permit")))
+            permit: try FirstPartyPermit(try reader.nested("permit")),
+            instance: try reader.optionalText("instance"))
     }
 }
 
@@ -86,6 +88,7 @@ extension AuthorizationCode: Recorded {
             ("resource", resource.map(JSON.string) ?? .null), ("nonce", .string(nonce)),
             ("auth_time", .instant(authTime)), ("expires_at", .instant(expiresAt)),
             ("forgotten_at", .instant(forgottenAt)), ("progress", progress.recordJSON), ("permit", permit.recordJSON),
+            ("instance", instance.map(JSON.string) ?? .null),
         ])
     }
 
@@ -97,7 +100,8 @@ extension AuthorizationCode: Recorded {
             resource: try reader.optionalText("resource"), nonce: try reader.text("nonce"),
             authTime: try reader.instant("auth_time"), expiresAt: try reader.instant("expires_at"),
             forgottenAt: try reader.instant("forgotten_at"), progress: try Progress(try reader.nested("progress")),
-            permit: try FirstPartyPermit(try reader.nested("permit")))
+            permit: try FirstPartyPermit(try reader.nested("permit")),
+            instance: try reader.optionalText("instance"))
     }
 }
 

@@ -25,6 +25,10 @@ struct Tenant: Sendable, Hashable {
     var runsOwnApp = true
     var selfSignup = false
     var attestationMode = AttestationMode.off
+    /// What evidence must show.
+    var attestation = AttestationPolicy()
+    /// Whose word is taken for it, where the tenant has anchors of its own.
+    var anchors = TenantAnchors()
     var pki: FacePKIOffer
     var policy: Policy
     /// How often the tenant stopped running its own app, see ``FirstPartyPermit``.
@@ -101,4 +105,12 @@ enum ClientAuthentication: String, Sendable, Hashable, CaseIterable {
     case none
     /// By an assertion it signs (RFC 7523 section 2.2): a confidential client.
     case privateKeyJWT = "private_key_jwt"
+    /// By the word of an attester about its key, and a proof made with that key (attestation-based client
+    /// authentication, section 6).
+    case attestation = "attest_jwt_client_auth"
+    /// The same, with a DPoP proof as the proof.
+    case attestationWithDPoP = "attest_jwt_client_auth_dpop"
+
+    /// Whether an attester vouches for the client's instances.
+    var isByAttestation: Bool { self == .attestation || self == .attestationWithDPoP }
 }

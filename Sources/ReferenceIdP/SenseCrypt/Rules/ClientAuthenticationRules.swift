@@ -7,6 +7,8 @@ import Profiles
 struct AuthenticatedClient: Sendable {
     let application: Application
     let assertion: ClientAssertion?
+    /// What an attester says of it, where it authenticates by that.
+    var attestation: ClientAttestation?
 }
 
 extension Realm {
@@ -17,6 +19,10 @@ extension Realm {
     /// `use_dpop_nonce` costs no assertion.
     func authenticated(_ claim: ClientClaim, _ turn: Turn) throws(Refusal) -> AuthenticatedClient {
         let application = try client(claim.id, turn)
+        if isByAttestation(application) {
+            let attestation = try attested(claim, as: application, turn)
+            return AuthenticatedClient(application: application, assertion: nil, attestation: attestation)
+        }
         switch (isConfidential(application), claim.credentials) {
         case (false, .none): return AuthenticatedClient(application: application, assertion: nil)
         case (true, .assertion(let assertion)):
@@ -44,7 +50,12 @@ extension Realm {
 
     /// Whether a client must prove who it is: under FAPI 2.0, whatever it is registered as.
     func isConfidential(_ application: Application) -> Bool {
-        application.authentication == .privateKeyJWT || tenant.profile == .fapi2
+        application.authentication != .none || tenant.profile == .fapi2
+    }
+
+    /// Whether an attester vouches for a client; under FAPI 2.0 none may.
+    func isByAttestation(_ application: Application) -> Bool {
+        application.authentication.isByAttestation && tenant.profile != .fapi2
     }
 
     /// What is wrong with an assertion, or nil (RFC 7523 section 3; FAPI 2.0 section 5.3.2.1).
@@ -112,6 +123,7 @@ extension Realm {
 
     /// Uses up an assertion, for every endpoint at once and for as long as it could be sent again.
     mutating func firstUse(of client: AuthenticatedClient, _ turn: Turn) throws(Refusal) {
+        if let attestation = client.attestation { try firstUse(of: attestation, turn) }
         guard let assertion = client.assertion else { return }
         let isNew = assertions.insert(
             jkt: storedHash(client.application.clientID), jti: assertion.jti, expires: assertion.expiresAt,

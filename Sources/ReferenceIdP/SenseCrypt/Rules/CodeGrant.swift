@@ -11,11 +11,15 @@ extension Realm {
         let application = client.application
         try preconditions(of: application, turn)
         let proof = try acceptedProof(of: request, &turn)
+        try sameInstance(client, proof, turn)
         try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let code = try code(request, application, proof, turn)
         try notRedeemed(code, &turn)
         try ownership(of: code, request, proof, turn)
+        guard code.instance == client.attestation?.instance else {
+            throw invalidGrant(turn, "code.instance", expected: "the instance of the session", actual: "another")
+        }
         try verifier(of: request, opens: code, turn)
         let user = try access(of: code, turn)
         return redeemFirst(request, code, application, user, &turn)
@@ -111,7 +115,8 @@ extension Realm {
         var grant = Grant(
             id: Grant.id(selector: selector), userID: user.id, clientID: code.clientID,
             applicationSerial: application.serial, jkt: code.jkt, scope: code.scope, resource: code.resource,
-            authTime: code.authTime, epoch: user.grantEpoch, refresh: nil, accessEndsAt: turn.now)
+            authTime: code.authTime,
+            instance: code.instance, epoch: user.grantEpoch, refresh: nil, accessEndsAt: turn.now)
         var refreshToken: String?
         if code.scope.contains("offline_access") {
             let token = RefreshTokenText.make(selector: selector, secret: turn.secret())

@@ -11,9 +11,15 @@ extension Realm {
         let client = try authenticated(request.client, turn)
         try preconditions(of: client.application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
+        try sameInstance(client, proof, turn)
         try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let session = try session(of: request, openedBy: proof, turn)
+        guard session.instance == client.attestation?.instance else {
+            throw Refusal(
+                turn.errors.invalidSession, rule: "completion.instance",
+                expected: "the client instance that opened the session", actual: "another")
+        }
         if case .completed(let completion) = session.progress {
             try sameProof(request, completion, turn)
             try ceremony(of: request, fits: session, turn)
@@ -90,8 +96,8 @@ extension Realm {
     private func device(
         boundTo session: Session, _ request: CompletionRequest, _ turn: Turn
     ) throws(Refusal) -> EnrolledDevice {
-        // Bound to none, and that rule is off: the device that signed will do.
-        let kid = session.deviceKey ?? (skips(.completionKey) ? request.ceremony.kid : "")
+        // Bound to none or to another, and that rule is off: the device that signed will do.
+        let kid = skips(.completionKey) ? request.ceremony.kid : session.deviceKey ?? ""
         guard let device = devices[kid] ?? removedDeviceStandIn(in: session, request),
             session.subject == .user(device.userID) || skips(.completionKey)
         else {
@@ -114,7 +120,7 @@ extension Realm {
 
     private func signature(of request: CompletionRequest, _ turn: Turn) throws(Refusal) {
         guard request.ceremony.signature != .good, !skips(.completionSignature) else { return }
-        if request.ceremony.signature == .unknownKey, skips(.completionDevice) || skips(.completionKey) { return }
+        if request.ceremony.signature == .unknownKey, skips(.completionDevice) { return }
         throw Refusal(
             turn.errors.invalidCeremonyProof, rule: "completion.signature", expected: "a signature of the device key",
             actual: "another signature")
@@ -197,7 +203,7 @@ extension Realm {
             codeChallenge: session.codeChallenge, scope: session.scope, resource: session.resource,
             nonce: session.nonce, authTime: completion.authTime, expiresAt: expiresAt,
             forgottenAt: expiresAt.adding(seconds: turn.profile.lifetimes.linger),
-            permit: session.permit)
+            permit: session.permit, instance: session.instance)
         save(code, hash: completion.codeHash, &turn)
         update(session: session.key, &turn) { $0.progress = .completed(completion) }
         return codeReply(text)

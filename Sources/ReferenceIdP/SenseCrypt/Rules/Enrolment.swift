@@ -36,11 +36,14 @@ extension Realm {
     /// The right is used up only by a registration that succeeds.
     mutating func enrol(_ request: EnrolmentRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
         try time(of: request, turn)
-        try attested("an enrolment", evidence: nil, &turn)
-        switch request.right {
-        case .ticket(let hash): return try enrol(request, ticketHash: hash, &turn)
-        case .mailCode(let address, let hash): return try enrol(request, address: address, codeHash: hash, &turn)
-        }
+        let evidence = try attested(by: request.attestation, of: .enrolment(kid: request.kid), &turn)
+        let reply =
+            switch request.right {
+            case .ticket(let hash): try enrol(request, ticketHash: hash, &turn)
+            case .mailCode(let address, let hash): try enrol(request, address: address, codeHash: hash, &turn)
+            }
+        take(evidence, &turn)
+        return reply
     }
 
     private func time(of request: EnrolmentRequest, _ turn: Turn) throws(Refusal) {

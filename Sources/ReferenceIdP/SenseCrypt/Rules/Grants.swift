@@ -15,10 +15,16 @@ extension Realm {
 
     /// RFC 7009: the answer is the same for tokens of ours, of others, and of nobody.
     ///
-    /// Neither a proof nor the preconditions are asked for: who lost the key, or whose feature was turned
+    /// A client that is attested with its DPoP key needs a proof of that. Else neither a proof nor the preconditions are asked for: who lost the key, or whose feature was turned
     /// off, must still be able to sign out.
     mutating func revoke(_ request: RevocationRequest, _ turn: inout Turn) throws(Refusal) -> PendingReply {
-        try firstUse(of: try authenticated(request.client, turn), turn)
+        let client = try authenticated(request.client, turn)
+        if client.application.authentication == .attestationWithDPoP, client.attestation != nil {
+            let proof = try accepted(request.proof, nonce: .required, turn)
+            try sameInstance(client, proof, turn)
+            try firstUse(of: proof, turn)
+        }
+        try firstUse(of: client, turn)
         switch request.token {
         case .access(let jti, let clientID, let expiresAt) where clientID == request.client.id && turn.now < expiresAt:
             save(RevokedToken(expiresAt: expiresAt), jti: jti, &turn)

@@ -10,10 +10,14 @@ extension Realm {
         let application = client.application
         try preconditions(of: application, turn)
         let proof = try accepted(request.proof, nonce: .required, turn)
+        try sameInstance(client, proof, turn)
         try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         let (found, family) = try family(request, application, proof, turn)
         try ownership(of: found, request, application, proof, turn)
+        guard found.instance == client.attestation?.instance else {
+            throw invalidGrant(turn, "refresh.instance", expected: "the instance of the grant", actual: "another")
+        }
         let (grant, selector) = try notSpent(request, family, found, &turn)
         let user = try access(of: grant, &turn)
         let scope = try scope(request, within: grant, turn)
@@ -28,7 +32,7 @@ extension Realm {
         guard let grant = liveGrant(request.grantID), let family = grant.refresh else {
             throw invalidGrant(turn, "refresh.known", expected: "a live refresh token", actual: "unknown or revoked")
         }
-        guard turn.now < family.expiresAt else {
+        guard turn.now < family.expiresAt || skips(.refreshLifetime) else {
             throw invalidGrant(turn, "refresh.lifetime", expected: "a family in time", actual: "an expired one")
         }
         return (grant, family)

@@ -7,15 +7,19 @@ extension Realm {
         let client = try authenticated(request.client, turn)
         let application = client.application
         try preconditions(of: application, turn)
-        let proof = try accepted(request.proof, nonce: tenant.policy.nonceOnStart ? .required : .optional, turn)
+        // In the combined mode a nonce is all that dates the client's proof.
+        let needsNonce = tenant.policy.nonceOnStart || client.application.authentication == .attestationWithDPoP
+        let proof = try accepted(request.proof, nonce: needsNonce ? .required : .optional, turn)
+        try sameInstance(client, proof, turn)
         try announcedKey(request.dpopJKT, is: proof, turn)
         try scopes(request.scope, grantedTo: application, turn)
         try resource(request.resource, grantedTo: application, turn)
-        try attested("a start", evidence: request.attestation, &turn)
+        let evidence = try attested(by: request.attestation, of: .start(jkt: proof.jkt), &turn)
         try firstUse(of: client, turn)
         try firstUse(of: proof, turn)
         try countStart(of: application, hint: request.loginHint, turn)
-        return openSession(request, application, proof, &turn)
+        take(evidence, &turn)
+        return openSession(request, client, proof, &turn)
     }
 
     /// RFC 9449 section 10: a `dpop_jkt` that names another key than the proof's is an attack or a bug.
@@ -43,8 +47,9 @@ extension Realm {
     }
 
     private mutating func openSession(
-        _ request: StartRequest, _ application: Application, _ proof: AcceptedProof, _ turn: inout Turn
+        _ request: StartRequest, _ client: AuthenticatedClient, _ proof: AcceptedProof, _ turn: inout Turn
     ) -> PendingReply {
+        let application = client.application
         let handle = turn.secret()
         let expiresAt = turn.now.adding(seconds: tenant.policy.sessionLifetime)
         let session = Session(
@@ -52,7 +57,8 @@ extension Realm {
             resource: request.resource, nonce: request.nonce, codeChallenge: request.codeChallenge,
             ceremonyID: turn.identifier(), ceremonyChallenge: turn.secret(), openedAt: turn.now,
             expiresAt: expiresAt, forgottenAt: expiresAt.adding(seconds: turn.profile.lifetimes.linger),
-            subject: subject(ofHint: request.loginHint, application), permit: permit(of: application))
+            subject: subject(ofHint: request.loginHint, application), permit: permit(of: application),
+            instance: client.attestation?.instance)
         save(session, &turn)
         var body = JSONObject([
             ("error", .string(turn.errors.insufficientAuthorization.code)),
