@@ -51,10 +51,15 @@ let package = Package(
             "Engine",
             ["Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Profiles"]),
         layer(
+            "Conformance",
+            [
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Engine", "Profiles",
+            ]),
+        layer(
             "Control",
             [
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
-                "ReferenceIdP", "Profiles",
+                "ReferenceIdP", "Profiles", "Conformance",
             ]),
         .executableTarget(
             name: "understudy",
@@ -75,6 +80,12 @@ let package = Package(
         tests("DeviceTests", ["Encoding", "Crypto", "JOSE", "Device"]),
         tests("SignInTests", ["Encoding", "Crypto", "JOSE", "HTTP", "OAuth", "Device", "SignIn"]),
         tests("ReferenceIdPTests", ["Encoding", "Crypto", "JOSE", "HTTP", "ReferenceIdP", "Profiles"]),
+        tests(
+            "ConformanceTests",
+            [
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "Profiles", "ReferenceIdP",
+                "Conformance",
+            ]),
         tests("StoreTests", ["Encoding", "Device", "SignIn", "Store"]),
         tests(
             "EngineTests",

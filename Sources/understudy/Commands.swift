@@ -4,7 +4,7 @@ enum Commands {
     static let table = CommandTable(
         commands: [DemoCommand.spec, ServeCommand.spec, ExecCommand.spec]
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec] + OAuthCommands.specs
-            + [FetchCommand.spec, ProxyCommand.spec]
+            + [FetchCommand.spec, ProxyCommand.spec, ConformCommand.spec]
             + WorldCommands.specs + SessionCommands.specs + FlowCommands.specs + [TraceCommand.spec]
             + FaultCommands.specs + IdPCommands.specs + IdPSettings.specs
             + [

@@ -14,6 +14,8 @@ public final class ControlAPI: Sendable {
     let mayRunCommands: Bool
     /// The snapshots that were taken.
     let shelf: SnapshotShelf
+    /// Conformance runs.
+    let conformance = ConformanceRuns()
     private let servedIdPs = Mutex<[ServedIdP]>([])
     private let idpHosts = Mutex<[any IdPHost]>([])
     private let stopRequested: @Sendable () -> Void
@@ -201,6 +203,13 @@ extension ControlAPI {
         Route("GET", "/v1/export") { api, _, _ throws(ControlProblem) in try await api.exportWorld() },
         Route("POST", "/v1/import") { api, request, _ throws(ControlProblem) in try await api.importWorld(request) },
         Route("GET", "/v1/doctor") { api, _, _ throws(ControlProblem) in try await api.examine() },
+        Route("GET", "/v1/conform") { api, _, _ in api.listConformanceRules() },
+        Route("POST", "/v1/conform") { api, request, _ throws(ControlProblem) in
+            try await api.startConformance(request)
+        },
+        Route("GET", "/v1/conform/*") { api, request, path throws(ControlProblem) in
+            try await api.showConformance(path[0], request)
+        },
         Route("GET", "/v1/idps") { api, _, _ in api.listIdPs() },
         Route("POST", "/v1/stop") { api, _, _ in api.acceptStop() },
     ]

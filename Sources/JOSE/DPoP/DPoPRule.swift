@@ -74,7 +74,9 @@ extension JOSEError {
         case .signatureLength, .signature: .signature
         case .headerMember("typ", _): .type
         case .url: .url
-        case .tooLong, .segmentCount, .segmentEmpty, .segmentJSON, .segmentNotObject, .headerMember, .critical: nil
+        // Nothing in a proof but its jti is of any length.
+        case .tooLong: .identifierForm
+        case .segmentCount, .segmentEmpty, .segmentJSON, .segmentNotObject, .headerMember, .critical: nil
         }
     }
 }

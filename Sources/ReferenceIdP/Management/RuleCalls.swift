@@ -30,9 +30,10 @@ extension SenseCryptIdP {
     }
 
     private static func unknownRule(_ name: String) -> Refusal {
-        let nearest = RuleSwitch.allCases.map(\.rawValue).min { $0.distance(to: name) < $1.distance(to: name) } ?? ""
+        let nearest = NearestWord.nearest(to: name, among: RuleSwitch.allCases.map(\.rawValue))
+        let hint = nearest.map { "the nearest is \($0)" } ?? "GET lists them all"
         return .problem(
-            422, "invalid_field", "off: no rule \(Clipped.text(name)); the nearest is \(nearest)", field: "off",
+            422, "invalid_field", "off: no rule \(Clipped.text(name)); \(hint)", field: "off",
             rule: "known")
     }
 }
@@ -47,23 +48,5 @@ extension Realm {
             ])
         }
         return .object([("off", .texts(tenant.rulesOff.names)), ("rules", .array(rules))])
-    }
-}
-
-extension String {
-    /// How many characters must be put in, taken out or changed to make one of the other.
-    fileprivate func distance(to other: String) -> Int {
-        let other = Array(other.utf8)
-        var row = Array(0...other.count)
-        for (index, byte) in utf8.enumerated() {
-            var diagonal = row[0]
-            row[0] = index + 1
-            for column in other.indices {
-                let changed = diagonal + (byte == other[column] ? 0 : 1)
-                diagonal = row[column + 1]
-                row[column + 1] = Swift.min(changed, row[column] + 1, row[column + 1] + 1)
-            }
-        }
-        return row[other.count]
     }
 }

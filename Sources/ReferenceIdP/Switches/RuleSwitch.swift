@@ -56,14 +56,8 @@ public enum RuleSwitch: String, Sendable, Hashable, CaseIterable {
     case clientKnown = "client.known"
     /// The tenant runs its own app.
     case clientTenantApp = "client.tenant_app"
-    /// The application requires DPoP.
-    case clientDPoP = "client.dpop"
-    /// The application binds no tokens to certificates.
-    case clientNoCertificate = "client.no_certificate_binding"
     /// The application has in-app sign-in allowed.
     case clientOptIn = "client.opt_in"
-    /// The application has a redirect URI.
-    case clientRedirectURI = "client.redirect_uri"
     /// A confidential client brings an assertion.
     case assertionMissing = "client.assertion.missing"
     /// A public client brings none.
@@ -212,8 +206,6 @@ public enum RuleSwitch: String, Sendable, Hashable, CaseIterable {
     // Refreshing.
     /// The refresh token is one of the tenant's.
     case refreshKnown = "refresh.known"
-    /// A family of refresh tokens ends.
-    case refreshLifetime = "refresh.lifetime"
     /// The refresh token was given to this client.
     case refreshClient = "refresh.client"
     /// A public client refreshes with the key of the grant.

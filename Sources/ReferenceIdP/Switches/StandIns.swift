@@ -22,8 +22,11 @@ extension Realm {
     func deviceStandIn(in session: Session) -> EnrolledDevice? {
         guard skips(.ceremonyKey) else { return nil }
         if let kid = session.deviceKey { return devices[kid] }
-        guard case .user(let id) = session.subject else { return nil }
-        return users[id]?.devices.first.flatMap { devices[$0] }
+        switch session.subject {
+        case .user(let id): return users[id]?.devices.first.flatMap { devices[$0] }
+        case .anyone: return devices.values.first
+        case .decoy: return nil
+        }
     }
 
     /// A removed device as it may have been.

@@ -73,6 +73,18 @@ public struct Call: Codable, Sendable, Hashable {
     /// Whether the flow is over and does not depend on the answer.
     public let bestEffort: Bool
 
+    /// Makes a call.
+    public init(
+        purpose: Purpose, attempt: Int, url: String, body: Body, needsDPoP: Bool, bestEffort: Bool
+    ) {
+        self.purpose = purpose
+        self.attempt = attempt
+        self.url = url
+        self.body = body
+        self.needsDPoP = needsDPoP
+        self.bestEffort = bestEffort
+    }
+
     /// Whether the request carries the assertion of a confidential client.
     ///
     /// The challenge, token and revocation endpoints authenticate clients; the ceremony endpoint does not (SenseCrypt

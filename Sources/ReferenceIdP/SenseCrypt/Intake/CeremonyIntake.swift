@@ -34,7 +34,7 @@ struct CeremonyJWS: Sendable {
     let proofHash: String
 
     init(compact: String, act: String, _ reading: Reading) throws(Refusal) {
-        let jws = try reading.jws(compact)
+        let jws = try reading.jws(reading.withSignature(compact))
         let kid = try reading.deviceHeader(jws, type: reading.settings.profile.ceremony.type)
         let claims = try CeremonyClaims(jws, reading)
         if !reading.skips(.ceremonyAudience) { try claims.fixed("aud", reading.issuer) }
@@ -61,7 +61,8 @@ struct CeremonyJWS: Sendable {
             _ = try claims.text("reason", length: 1...64)
         default: break
         }
-        signature = reading.signature(of: jws, kid: kid)
+        // Another alg is there only where the rule about it is off; then there is nothing to check by.
+        signature = jws.algorithm == JWSAlgorithm.es256.rawValue ? reading.signature(of: jws, kid: kid) : .good
     }
 }
 
@@ -167,6 +168,11 @@ extension Reading {
         } catch {
             throw malformed("ceremony.jws", expected: error.expected, actual: error.actual)
         }
+    }
+
+    /// A compact JWS with something in the place of the signature it lacks, where the rule about `alg` is off.
+    func withSignature(_ compact: String) -> String {
+        skips(.ceremonyAlgorithm) && compact.hasSuffix(".") ? compact + "AA" : compact
     }
 
     /// The `kid` of a JWS of this type, ES256.

@@ -96,8 +96,8 @@ extension Realm {
     private func device(
         boundTo session: Session, _ request: CompletionRequest, _ turn: Turn
     ) throws(Refusal) -> EnrolledDevice {
-        // Bound to none or to another, and that rule is off: the device that signed will do.
-        let kid = skips(.completionKey) ? request.ceremony.kid : session.deviceKey ?? ""
+        // Bound to none, and that rule is off: the device that signed will do.
+        let kid = session.deviceKey ?? (skips(.completionKey) ? request.ceremony.kid : "")
         guard let device = devices[kid] ?? removedDeviceStandIn(in: session, request),
             session.subject == .user(device.userID) || skips(.completionKey)
         else {
@@ -120,7 +120,7 @@ extension Realm {
 
     private func signature(of request: CompletionRequest, _ turn: Turn) throws(Refusal) {
         guard request.ceremony.signature != .good, !skips(.completionSignature) else { return }
-        if request.ceremony.signature == .unknownKey, skips(.completionDevice) { return }
+        if request.ceremony.signature == .unknownKey, skips(.completionDevice) || skips(.completionKey) { return }
         throw Refusal(
             turn.errors.invalidCeremonyProof, rule: "completion.signature", expected: "a signature of the device key",
             actual: "another signature")

@@ -32,7 +32,7 @@ extension Realm {
         guard let grant = liveGrant(request.grantID), let family = grant.refresh else {
             throw invalidGrant(turn, "refresh.known", expected: "a live refresh token", actual: "unknown or revoked")
         }
-        guard turn.now < family.expiresAt || skips(.refreshLifetime) else {
+        guard turn.now < family.expiresAt else {
             throw invalidGrant(turn, "refresh.lifetime", expected: "a family in time", actual: "an expired one")
         }
         return (grant, family)

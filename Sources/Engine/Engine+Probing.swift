@@ -1,0 +1,52 @@
+package import Crypto
+package import Device
+package import Encoding
+package import HTTP
+package import OAuth
+package import Profiles
+package import Transport
+
+/// What a prober of servers needs of the engine: the same network, the same keys, no flows.
+extension Engine {
+    /// The keys and the face of a phone, and the address of its newest enrolment at an issuer.
+    ///
+    /// For use within this process alone. Throws `.noSuchDevice`, `.invalid` where the phone is not enrolled at the
+    /// issuer or a key is invalidated.
+    package func probing(
+        _ device: DeviceID, issuer: String
+    ) async throws(EngineError) -> (
+        installKey: P256.PrivateKey, deviceKey: P256.PrivateKey, face: Face, email: String
+    ) {
+        try await actor(device).probing(issuer: issuer)
+    }
+
+    /// Sends one request as it is, under the engine's rules about hosts.
+    package func exchange(_ request: ClientRequest) async throws(EngineError) -> HTTPResponse {
+        try await world.network.send(request)
+    }
+
+    /// The metadata of an issuer.
+    package func metadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
+        try await world.serverMetadata(of: issuer)
+    }
+
+    /// The present, chance, and the words of the wire, as the engine's phones have them.
+    package var surroundings: (now: Instant, entropy: Entropy, profile: SenseCryptProfile) {
+        (world.clock.now(), world.entropy, world.profile)
+    }
+}
+
+extension DeviceActor {
+    fileprivate func probing(
+        issuer: String
+    ) throws(EngineError) -> (
+        installKey: P256.PrivateKey, deviceKey: P256.PrivateKey, face: Face, email: String
+    ) {
+        let enrolment = try storedEnrolments().last { $0.issuer == issuer }
+        guard let enrolment, let key = deviceKey(enrolment.kid), !installKeyInvalidated else {
+            throw .invalid(
+                field: "device", rule: "a phone enrolled at the issuer, with its keys", value: id.rawValue)
+        }
+        return (installKey, key, device.face, enrolment.email)
+    }
+}

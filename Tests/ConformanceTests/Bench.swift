@@ -1,0 +1,113 @@
+import Conformance
+import Crypto
+import Device
+import Encoding
+import HTTP
+import JOSE
+import OAuth
+import Profiles
+import ReferenceIdP
+import Synchronization
+import Testing
+import Transport
+
+/// A reference IdP in this process with one enrolled phone, to be judged.
+///
+/// Time stands still but for what the management API makes of it, and what a test lets pass. The address has no port, so
+/// that the default one can be spelled out.
+struct Bench: Sendable {
+    let origin = "http://127.0.0.1"
+    let api = "http://127.0.0.2"
+    let server: ReferenceIdPServer
+    let entropy: Entropy
+    let start = Instant(seconds: 1_800_000_000)
+    /// Seconds that a test let pass.
+    let passed = Passed()
+
+    /// Time that passed.
+    final class Passed: Sendable {
+        private let seconds = Mutex<Int64>(0)
+        var value: Int64 { seconds.withLock { $0 } }
+        func add(_ more: Int64) { seconds.withLock { $0 += more } }
+    }
+
+    init(seed: String = "bench") throws {
+        let (start, passed) = (start, passed)
+        entropy = Entropy(seed: Array("conformance \(seed)".utf8))
+        server = try ReferenceIdPServer(
+            .init(
+                origin: origin, apiOrigin: api, entropy: Entropy(seed: Array("idp \(seed)".utf8)),
+                wallClock: { start.adding(seconds: passed.value) }))
+    }
+
+    var issuer: String { "\(origin)/acme" }
+
+    func send(_ request: ClientRequest) -> HTTPResponse {
+        let isAPI = request.url.origin == api
+        var fields = request.fields
+        fields.set("Host", request.url.authority)
+        return server.handle(
+            HTTPRequest(method: request.method, target: request.url.target, fields: fields, body: request.body),
+            surface: isAPI ? .resourceAPI : .identityProvider, peerIsLoopback: true, hostIsLoopback: true)
+    }
+
+    @discardableResult
+    func manage(_ method: String, _ path: String, _ body: JSON? = nil) throws -> JSON {
+        let request = ClientRequest(
+            url: try HTTPURL("\(origin)/manage/\(path)"), method: method,
+            fields: body == nil ? [:] : ["Content-Type": "application/json"], body: body?.serialized() ?? [])
+        let response = send(request)
+        #expect(response.status < 300, "\(method) \(path)")
+        return response.body.isEmpty ? .null : try JSON(parsing: response.body)
+    }
+
+    /// Enrols a phone with a ticket, as a phone does.
+    func enrol(_ ticket: String) throws -> ProbePhone {
+        let key = try P256.PrivateKey.generate(entropy)
+        let face = Face.drawn(from: entropy)
+        let sealed = try FaceToken.seal(
+            .drawn(from: entropy, at: start), face: face, generation: 1, binding: FaceTokenBinding(issuer: issuer),
+            entropy: entropy)
+        let jws = EnrolmentJWS(
+            issuer: issuer, ticket: ticket, faceToken: sealed, platform: .ios, issuedAt: server.now.seconds,
+            jti: entropy.token(16))
+        let input = jws.signingInput(key: key.publicKey)
+        let compact = EnrolmentJWS.assemble(signingInput: input, signature: try key.sign(Array(input.utf8)))
+        let body: JSON = [
+            "ticket": .string(ticket), "enrollment": .string(compact), "face_token": .string(Base64URL.encode(sealed)),
+        ]
+        let response = send(
+            ClientRequest(
+                url: try HTTPURL("\(issuer)/device-ceremony/enroll"), method: "POST",
+                fields: ["Content-Type": "application/json"], body: body.serialized()))
+        let email = try #require(try JSON(parsing: response.body)["email"]?.string)
+        return ProbePhone(
+            installKey: try P256.PrivateKey.generate(entropy), deviceKey: key, face: face, email: email)
+    }
+
+    /// A new user's phone.
+    func phone(of email: String = "ada@acme.example") throws -> ProbePhone {
+        let user = try manage("POST", "tenants/acme/users", ["email": .string(email), "ticket": true])
+        return try enrol(try #require(user["ticket"]?.string))
+    }
+
+    /// Everything a run can have.
+    func setup(_ change: (inout ConformanceSetup) throws -> Void = { _ in }) throws -> ConformanceSetup {
+        let document = send(ClientRequest(url: try HTTPURL("\(issuer)/.well-known/openid-configuration")))
+        let metadata = try ServerMetadata(
+            status: document.status, mediaType: document.fields["Content-Type"], body: document.body, issuer: issuer,
+            allowPlainHTTPOnLoopback: true)
+        let (start, passed) = (start, passed)
+        var setup = ConformanceSetup(
+            metadata: metadata, clientID: "app_demo", phone: try phone(), entropy: entropy,
+            now: { start.adding(seconds: passed.value) },
+            send: { send($0) })
+        setup.api = try HTTPURL("\(api)/acme")
+        setup.management = try HTTPURL("\(origin)/manage")
+        setup.newPhone = { ticket throws(ProbeFault) in
+            do { return try enrol(ticket) } catch { throw .broken("an enrolment failed: \(error)") }
+        }
+        try change(&setup)
+        return setup
+    }
+}
