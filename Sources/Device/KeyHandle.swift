@@ -20,4 +20,6 @@ public enum KeyPurpose: String, Codable, Sendable, Hashable, CaseIterable {
     case device
     /// The install's App Attest key: one per install, made when the first evidence is asked for.
     case appAttest
+    /// The key of an attested instance of an OAuth client: one per issuer and client.
+    case clientInstance
 }

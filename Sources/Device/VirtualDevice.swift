@@ -17,13 +17,15 @@ public struct VirtualDevice: Codable, Sendable, Hashable {
     public var face: Face
     /// The install's DPoP key.
     public var installKey: KeyHandle
+    /// What its platform says about it when its app asks for evidence.
+    public var attestation: AttestationSettings
     /// When the device was made, on the wall clock.
     public let createdAt: Instant
 
     /// Makes a device from its parts.
     public init(
         id: DeviceID, platform: Platform, clock: DeviceClock = .real, camera: Camera = Camera(), face: Face,
-        installKey: KeyHandle, createdAt: Instant
+        installKey: KeyHandle, attestation: AttestationSettings = AttestationSettings(), createdAt: Instant
     ) {
         self.id = id
         self.platform = platform
@@ -31,6 +33,7 @@ public struct VirtualDevice: Codable, Sendable, Hashable {
         self.camera = camera
         self.face = face
         self.installKey = installKey
+        self.attestation = attestation
         self.createdAt = createdAt
     }
 }

@@ -108,9 +108,10 @@ extension Engine {
     /// Throws `.deviceExists`, `.invalid` where there is no device whose face to take, or `.storage`.
     public func createDevice(
         _ id: DeviceID, platform: Platform = .ios, clock: DeviceClock = .real, camera: Camera = Camera(),
-        faceOf other: DeviceID? = nil
+        faceOf other: DeviceID? = nil, attestation: AttestationSettings = AttestationSettings()
     ) throws(EngineError) -> VirtualDevice {
         try world.solitude.check()
+        try attestation.check(on: platform)
         let moment = world.clock.now()
         let entropy = world.draws[id]
         let handle = KeyHandle(rawValue: "dpop-" + entropy.token(9))
@@ -119,7 +120,7 @@ extension Engine {
         let stored = StoredKey(handle: handle, purpose: .dpop, scalar: try scalar(of: key), createdAt: moment)
         let device = VirtualDevice(
             id: id, platform: platform, clock: clock, camera: camera, face: face, installKey: handle,
-            createdAt: moment)
+            attestation: attestation, createdAt: moment)
         let created = try storing {
             try world.store.write { store in
                 guard try store.device(id) == nil else { return false }
@@ -176,6 +177,7 @@ extension Engine {
         try storing { _ = try world.store.write { store in try store.deleteDevice(id) } }
         registry.forget(id)
         world.assertions.forget(id)
+        world.attested.forget(id)
     }
 }
 
@@ -217,9 +219,10 @@ extension Engine {
 
     /// Enrols a user on a device with a ticket or a mailed code.
     public func enrol(
-        _ credential: EnrolmentCredential, issuer: String, device: DeviceID
+        _ credential: EnrolmentCredential, issuer: String, device: DeviceID,
+        attestationDefect defect: AttestationDefect? = nil
     ) async throws(EngineError) -> Enrolment {
-        try await actor(device).enrol(credential, issuer: issuer)
+        try await actor(device).enrol(credential, issuer: issuer, defect: defect)
     }
 
     /// Forgets an enrolment and its key.

@@ -35,6 +35,8 @@ public enum EngineError: Error, Sendable, Hashable {
     case unreachable(url: String, why: String)
     /// The identity provider said no.
     case refused(call: String, status: Int, error: String, description: String?)
+    /// The identity provider refused an enrolment for want of good evidence about the app.
+    case attestationRefused(status: Int, error: String, description: String?)
     /// The identity provider's answer could not be used.
     case badAnswer(call: String, why: String)
     /// The whole world cannot be saved or replaced while so many flows or exchanges are under way.
@@ -64,6 +66,7 @@ public enum EngineError: Error, Sendable, Hashable {
         case .invalid: "invalid_field"
         case .unreachable: "unreachable"
         case .refused: "idp_refused"
+        case .attestationRefused: "attestation_refused"
         case .badAnswer: "bad_answer"
         case .flowsUnderWay: "flows_under_way"
         case .worldBusy: "world_busy"
@@ -95,6 +98,11 @@ extension EngineError: CustomStringConvertible {
         case .unreachable(let url, let why): "no answer from \(url): \(why)"
         case .refused(let call, let status, let error, let description):
             "\(call) was refused: \(status) \(error)" + (description.map { " (\($0))" } ?? "")
+        case .attestationRefused(let status, let error, let description):
+            "the enrolment was refused for its evidence about the app: \(status) \(error)"
+                + (description.map { " (\($0))" } ?? "")
+                + "; `understudy device attestation` shows what this phone says of itself, and the tenant's findings"
+                + " name the rule"
         case .badAnswer(let call, let why): "the answer to \(call) cannot be used: \(why)"
         case .flowsUnderWay(let count):
             "\(count) flows or calls are under way; wait until they have ended or are parked, or cancel them"

@@ -2,6 +2,7 @@ import Crypto
 import Device
 import Encoding
 import Profiles
+import SignIn
 import Store
 
 /// What every device actor shares: the store, the network, the clock, and chance.
@@ -16,12 +17,15 @@ struct World: Sendable {
     let draws: DeviceEntropy
     /// The words of the wire.
     let profile: SenseCryptProfile
+    /// The names of it that a sign-in's machine reads.
+    var wire: SignInWire { SignInWire(profile) }
     let journal = Journal()
     /// Whether somebody has the world to themselves.
     let solitude = Solitude()
     /// How the clock was set when the world began; what a reset goes back to.
     let firstSetting: DeviceClock
     let assertions = ClientAssertionBook()
+    let attested = AttestedClients()
     let underWay = UnderWay()
     let ended = EndedFlows()
     let secrets = SharedSecrets()

@@ -31,6 +31,12 @@ public struct OAuthErrorCode: RawRepresentable, Hashable, Sendable, Codable, Cus
     public static let invalidDPoPProof = OAuthErrorCode(rawValue: "invalid_dpop_proof")
     /// The DPoP proof needs a fresh nonce (RFC 9449 section 8).
     public static let useDPoPNonce = OAuthErrorCode(rawValue: "use_dpop_nonce")
+    /// The attestation needs a fresh challenge (draft-ietf-oauth-attestation-based-client-auth section 8).
+    public static let useAttestationChallenge = OAuthErrorCode(rawValue: "use_attestation_challenge")
+    /// The client attestation is too old (draft-ietf-oauth-attestation-based-client-auth section 8).
+    public static let useFreshAttestation = OAuthErrorCode(rawValue: "use_fresh_attestation")
+    /// The client attestation is no good (draft-ietf-oauth-attestation-based-client-auth section 8).
+    public static let invalidClientAttestation = OAuthErrorCode(rawValue: "invalid_client_attestation")
 }
 
 /// The JSON body of a refusal (RFC 6749 section 5.2).

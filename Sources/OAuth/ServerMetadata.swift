@@ -20,6 +20,11 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
     public let deviceCeremonyEndpoint: HTTPURL?
     /// Where clients register themselves (RFC 7591), when the server has such a place.
     public let registrationEndpoint: HTTPURL?
+    /// Where challenges for attestation come from (draft-ietf-oauth-attestation-based-client-auth section 8), when the
+    /// server has such a place.
+    public let challengeEndpoint: HTTPURL?
+    /// The methods clients authenticate by at the token endpoint, in the server's order; nil where it does not say.
+    public let tokenEndpointAuthMethods: [String]?
     /// Whether every redirect back to the client names the issuer (RFC 9207 section 3).
     public let redirectsNameIssuer: Bool
 
@@ -59,6 +64,8 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
         jwksURI = try reader.optionalEndpoint("jwks_uri")
         deviceCeremonyEndpoint = try reader.optionalEndpoint("device_ceremony_endpoint")
         registrationEndpoint = try reader.optionalEndpoint("registration_endpoint")
+        challengeEndpoint = try reader.optionalEndpoint("challenge_endpoint")
+        tokenEndpointAuthMethods = try reader.optionalStrings("token_endpoint_auth_methods_supported")
         redirectsNameIssuer = try reader.flag("authorization_response_iss_parameter_supported")
     }
 
@@ -99,9 +106,12 @@ private struct MetadataReader {
     }
 
     private func check(_ member: String, contains needed: String) throws(MetadataError) {
-        let values: [String]?
-        do { values = try members.optionalStrings(member) } catch { throw .answer(error) }
+        let values = try optionalStrings(member)
         guard values?.contains(needed) ?? true else { throw .unsupported(member: member, needed: needed) }
+    }
+
+    func optionalStrings(_ name: String) throws(MetadataError) -> [String]? {
+        do { return try members.optionalStrings(name) } catch { throw .answer(error) }
     }
 
     func endpoint(_ name: String) throws(MetadataError) -> HTTPURL {

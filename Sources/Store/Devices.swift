@@ -31,7 +31,7 @@ extension StoreWriter {
             ] + device.changeableColumns)
     }
 
-    /// Stores a device's clock, camera, face and install key.
+    /// Stores a device's clock, camera, face, install key and attestation settings.
     ///
     /// Throws `StoreError.missing` when there is no such device.
     public func update(_ device: VirtualDevice) throws(StoreError) {
@@ -49,17 +49,21 @@ extension StoreWriter {
 }
 
 extension SQL {
-    private static let deviceColumns = "id, platform, created_at, clock, scans, fallback_scan, face, install_key"
+    private static let deviceColumns =
+        "id, platform, created_at, clock, scans, fallback_scan, face, install_key, attestation"
 
     static let device = SQL("devices.get", "SELECT \(deviceColumns) FROM devices WHERE id = ?1")
     static let devices = SQL(
         "devices.list", "SELECT \(deviceColumns) FROM devices WHERE id > ?1 ORDER BY id LIMIT ?2")
     static let deviceCount = SQL("devices.count", "SELECT COUNT(*) FROM devices")
     static let insertDevice = SQL(
-        "devices.insert", "INSERT INTO devices (\(deviceColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+        "devices.insert", "INSERT INTO devices (\(deviceColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")
     static let updateDevice = SQL(
         "devices.update",
-        "UPDATE devices SET clock = ?2, scans = ?3, fallback_scan = ?4, face = ?5, install_key = ?6 WHERE id = ?1")
+        """
+        UPDATE devices SET clock = ?2, scans = ?3, fallback_scan = ?4, face = ?5, install_key = ?6, attestation = ?7
+        WHERE id = ?1
+        """)
     static let deleteDevice = SQL("devices.delete", "DELETE FROM devices WHERE id = ?1")
 }
 
@@ -68,7 +72,7 @@ extension VirtualDevice {
         let scans = JSON.array(camera.queue.map { .string($0.text) })
         return [
             .text(clock.text), .text(scans.text), .text(camera.fallback.text), .blob(face.secret),
-            .text(installKey.rawValue),
+            .text(installKey.rawValue), attestation.column,
         ]
     }
 
@@ -80,6 +84,7 @@ extension VirtualDevice {
             camera: Camera(row: row),
             face: row.required(6) { Face(secret: row.bytes($0)) },
             installKey: KeyHandle(rawValue: row.text(7)),
+            attestation: row.required(8) { AttestationSettings(column: row.textOrNil($0)) },
             createdAt: Instant(milliseconds: row.integer(2)))
     }
 }
@@ -96,5 +101,17 @@ extension Camera {
         guard let texts = try? JSON(parsing: [UInt8](text.utf8)).array else { return nil }
         let scans = texts.compactMap { $0.string.flatMap { ScanOutcome($0) } }
         return scans.count == texts.count ? scans : nil
+    }
+}
+
+extension AttestationSettings {
+    /// The settings as text; nothing for those of a genuine phone, which most devices have.
+    fileprivate var column: Value { .textOrNull(self == AttestationSettings() ? nil : json.text) }
+
+    /// Reads the column; what it does not name is as a genuine phone has it.
+    fileprivate init?(column: String?) {
+        self.init()
+        guard let column else { return }
+        guard let json = try? JSON(parsing: [UInt8](column.utf8)), (try? apply(json)) != nil else { return nil }
     }
 }

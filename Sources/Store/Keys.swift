@@ -7,6 +7,11 @@ extension StoreReader {
         try connection.first(.key, [.text(device.rawValue), .text(handle.rawValue)], StoredKey.init(row:))
     }
 
+    /// An App Attest key of any other device, if there is one.
+    public func appAttestKey(ofOtherThan device: DeviceID) throws(StoreError) -> StoredKey? {
+        try connection.first(.otherAppAttestKey, [.text(device.rawValue)], StoredKey.init(row:))
+    }
+
     /// Every key of a device, in the order of their handles.
     public func keys(of device: DeviceID) throws(StoreError) -> [StoredKey] {
         try connection.all(.keysOfDevice, [.text(device.rawValue)], StoredKey.init(row:))
@@ -50,6 +55,9 @@ extension SQL {
 
     static let key = SQL("keys.get", "SELECT \(keyColumns) FROM keys WHERE device = ?1 AND handle = ?2")
     static let keysOfDevice = SQL("keys.list", "SELECT \(keyColumns) FROM keys WHERE device = ?1 ORDER BY handle")
+    static let otherAppAttestKey = SQL(
+        "keys.otherAppAttest",
+        "SELECT \(keyColumns) FROM keys WHERE purpose = 'appAttest' AND device > '' AND device != ?1 LIMIT 1")
     static let insertKey = SQL(
         "keys.insert", "INSERT INTO keys (device, \(keyColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
     static let invalidateKey = SQL(

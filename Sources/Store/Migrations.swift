@@ -104,5 +104,15 @@ extension Migration {
                     device TEXT PRIMARY KEY REFERENCES devices ON DELETE CASCADE, body BLOB NOT NULL
                 ) STRICT, WITHOUT ROWID;
                 """),
+        Migration(
+            name: "attestation settings, other installs' keys, client instances",
+            sql: """
+                ALTER TABLE devices ADD COLUMN attestation TEXT;
+                CREATE INDEX keys_app_attest ON keys (device) WHERE purpose = 'appAttest';
+                CREATE TABLE client_instances (
+                    device TEXT NOT NULL REFERENCES devices ON DELETE CASCADE, issuer TEXT NOT NULL,
+                    client_id TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (device, issuer, client_id)
+                ) STRICT, WITHOUT ROWID;
+                """),
     ]
 }

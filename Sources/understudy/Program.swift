@@ -1,3 +1,5 @@
+import Encoding
+
 /// The program from its arguments to its exit code.
 struct Program: Sendable {
     /// The environment.

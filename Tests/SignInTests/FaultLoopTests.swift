@@ -24,6 +24,10 @@ struct Route: Sendable {
     var cancelAt: String?
     /// Whether a key operation is asked for.
     var operates = false
+    /// Whether the issuer looks at evidence about the app.
+    var attests = false
+    /// Starts refused with a challenge to make evidence for.
+    var refusedStarts = 0
     /// Whether the tokens cannot be trusted.
     var badTokens = false
 }
@@ -38,6 +42,10 @@ struct Route: Sendable {
         Route(name: "bad tokens", badTokens: true), Route(name: "cancelled", cancelAt: "call(token)"),
         Route(name: "with a key operation", operates: true),
         Route(name: "with a key operation, parked", failedCompletions: 1, operates: true),
+        Route(name: "with evidence", attests: true),
+        Route(name: "with evidence on demand", refusedStarts: 1),
+        Route(name: "with a stale challenge", attests: true, refusedStarts: 1),
+        Route(name: "refused for its evidence", attests: true, refusedStarts: 2),
         Route(name: "cancelled at the camera", captures: [.closed]),
     ]
 
@@ -95,7 +103,8 @@ struct Route: Sendable {
         case (.busy, .discover): .discoveryFailed(effect.id, .unavailable(status: 429, retryAfter: nil))
         case (.unavailable, .call): .responded(effect.id, CallResponse(status: 503, mediaType: nil, body: []))
         case (.busy, .call): .responded(effect.id, CallResponse(status: 429, mediaType: nil, body: []))
-        case (.keyGone, .call), (.keyGone, .signCeremony), (.keyGone, .commit): .keyUnavailable(effect.id)
+        case (.keyGone, .call), (.keyGone, .attest), (.keyGone, .signCeremony), (.keyGone, .commit):
+            .keyUnavailable(effect.id)
         default: nil
         }
     }
@@ -113,7 +122,10 @@ struct Route: Sendable {
             return .responded(effect.id, CallResponse(status: 503, mediaType: nil, body: []))
         case .call(let call) where call.purpose == .token && route.badTokens:
             return .responded(effect.id, Replies.bearerTokens)
-        default: return try GoodWorld.answer(to: effect)
+        case .call(let call) where call.purpose == .start && route.refusedStarts > 0:
+            route.refusedStarts -= 1
+            return .responded(effect.id, Replies.challengeStale)
+        default: return try GoodWorld.answer(to: effect, route.attests ? Phone.attestingMetadata : Phone.goodMetadata)
         }
     }
 
@@ -122,7 +134,7 @@ struct Route: Sendable {
         for fault in Fault.allCases {
             var number = 1
             while try run(route, fault, at: number) != nil { number += 1 }
-            #expect(number > 7, "the route \(route.name) was walked")
+            #expect(number > 6, "the route \(route.name) was walked")
         }
     }
 

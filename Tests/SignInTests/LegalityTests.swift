@@ -8,6 +8,8 @@ enum Legality {
     static let table: [String: Set<String>] = [
         "idle": ["start", "cancel"],
         "discovering": ["discovered", "discoveryFailed", "lost", "keyUnavailable", "cancel"],
+        "challenging": ["responded", "lost", "keyUnavailable", "cancel"],
+        "attesting": ["attested", "attestationUnavailable", "keyUnavailable", "cancel"],
         "opening": ["responded", "lost", "keyUnavailable", "cancel"],
         "signingFetch": ["ceremonySigned", "keyUnavailable", "cancel"],
         "fetching": ["responded", "lost", "keyUnavailable", "cancel"],

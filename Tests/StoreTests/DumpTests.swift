@@ -24,7 +24,9 @@ import Testing
     private func full() throws -> Store {
         let store = try Store.inMemory()
         try store.write { writer in
-            try writer.insert(Make.device("ada"))
+            var device = try Make.device("ada")
+            device.attestation.bootLocked = false
+            try writer.insert(device)
             for (table, columns) in try schemaTypes(writer) where table != "devices" {
                 let names = columns.map { "\"\($0.name)\"" }.joined(separator: ", ")
                 let places = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")

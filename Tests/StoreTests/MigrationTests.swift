@@ -1,4 +1,5 @@
 import Device
+import Encoding
 import Foundation
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
             let old = try Store(directory: scratch.store, migrations: Array(Migration.all.prefix(version)))
             if version > 0 {
                 try old.write { writer in
-                    try writer.insert(device)
+                    try writer.insertAsOfOld(device)
                     try writer.insert(Make.key(), for: device.id)
                 }
             }
@@ -101,5 +102,25 @@ import Testing
         try connection.all(SQL("test.schema", "SELECT name, sql FROM sqlite_schema ORDER BY name")) {
             (row) throws(StoreError) in "\(row.text(0)): \(row.text(1))"
         }
+    }
+}
+
+extension StoreWriter {
+    /// Writes a device as the first version did.
+    fileprivate func insertAsOfOld(_ device: VirtualDevice) throws(StoreError) {
+        let insert = SQL(
+            "test.oldDevice",
+            """
+            INSERT INTO devices (id, platform, created_at, clock, scans, fallback_scan, face, install_key)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        let scans = JSON.array(device.camera.queue.map { .string($0.text) })
+        try connection.run(
+            insert,
+            [
+                .text(device.id.rawValue), .text(device.platform.rawValue), .integer(device.createdAt.milliseconds),
+                .text(device.clock.text), .text(scans.text), .text(device.camera.fallback.text),
+                .blob(device.face.secret), .text(device.installKey.rawValue),
+            ])
     }
 }

@@ -16,6 +16,7 @@ import Testing
         .journalSince, .journalOfDevice, .journalOfFlow, .journalEnd, .journalStart, .appendJournal, .trimJournal,
         .idpRecord, .idpRecordsFrom, .idpRecordsAfter, .idpAllRecords, .upsertIdPRecord, .deleteIdPRecord,
         .deleteIdPRecords, .attestationRoots, .insertAttestationRoots, .attestedInstall, .setAttestedInstall,
+        .otherAppAttestKey, .clientInstance, .setClientInstance,
     ]
 
     /// Where a scan or a sort is meant, and why it is no cost that grows with use.
@@ -46,7 +47,7 @@ import Testing
         #expect(try plan(sql.text).contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") })
     }
 
-    @Test(arguments: ["keys", "enrolments", "sessions", "flows", "nonces", "attested_installs"])
+    @Test(arguments: ["keys", "enrolments", "sessions", "flows", "nonces", "attested_installs", "client_instances"])
     func `removing a device finds what belongs to it by index`(_ table: String) throws {
         for step in try plan("SELECT 1 FROM \(table) WHERE device = ?1") {
             #expect(step.hasPrefix("SEARCH"), "\(step)")

@@ -57,10 +57,42 @@ extension ControlAPI {
             if let changes = fields.json("settings") { try settings.apply(changes) }
             if let defect = fields.json("defect") { try settings.apply(.object([("defect", defect)])) }
         } catch {
-            throw ControlProblem(
-                status: 422, code: "invalid_field", detail: error.description, field: error.name, rule: error.rule)
+            throw ControlProblem(error, of: error.name)
         }
         return settings
+    }
+
+    /// Settings as the member `attestation` changes them.
+    func attestation(
+        _ fields: BodyFields, of settings: AttestationSettings
+    ) throws(ControlProblem) -> AttestationSettings {
+        var settings = settings
+        do throws(AttestationSettingFault) {
+            if let changes = fields.json("attestation") { try settings.apply(changes) }
+        } catch {
+            throw ControlProblem(error, of: error.name == "attestation" ? error.name : "attestation.\(error.name)")
+        }
+        return settings
+    }
+
+    /// What is wrong on purpose with the evidence of one flow or enrolment; nil where nothing is said.
+    func attestationDefect(_ fields: BodyFields) throws(ControlProblem) -> AttestationDefect? {
+        guard let name = fields.json("attestation_defect") else { return nil }
+        var settings = AttestationSettings()
+        do throws(AttestationSettingFault) {
+            try settings.apply(.object([("defect", name)]))
+        } catch {
+            throw ControlProblem(error, of: "attestation_defect")
+        }
+        return settings.defect
+    }
+}
+
+extension ControlProblem {
+    fileprivate init(_ fault: AttestationSettingFault, of field: String) {
+        self.init(
+            status: 422, code: "invalid_field", detail: "\(field): \(fault.rule), not \(fault.found)", field: field,
+            rule: fault.rule)
     }
 }
 

@@ -19,7 +19,7 @@ extension ControlAPI {
 
     func createDevice(_ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let fields = try BodyFields(
-            of: request, allowing: ["id", "platform", "clock", "scans", "default_scan", "face_of"])
+            of: request, allowing: ["id", "platform", "clock", "scans", "default_scan", "face_of", "attestation"])
         let id = try deviceID(try fields.string("id", "the device's name"), field: "id")
         let platform = try platform(fields)
         let clock = try clock(fields) ?? .real
@@ -29,8 +29,10 @@ extension ControlAPI {
         var other: DeviceID?
         if let text = try fields.optionalString("face_of") { other = try deviceID(text, field: "face_of") }
         let face = other
+        let attestation = try attestation(fields, of: AttestationSettings())
         _ = try controllingNow { () throws(EngineError) in
-            try engine.createDevice(id, platform: platform, clock: clock, camera: complete, faceOf: face)
+            try engine.createDevice(
+                id, platform: platform, clock: clock, camera: complete, faceOf: face, attestation: attestation)
         }
         return try await answer(id, status: 201)
     }
@@ -41,14 +43,18 @@ extension ControlAPI {
 
     func changeDevice(_ id: String, _ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let device = try knownID(id)
-        let fields = try BodyFields(of: request, allowing: ["clock", "scans", "default_scan"])
+        let fields = try BodyFields(of: request, allowing: ["clock", "scans", "default_scan", "attestation"])
         let clock = try clock(fields)
         let fallback = try defaultScan(fields)
         let queue = fields.has("scans") ? try scans(fields, "scans") : nil
         var trial = Camera()
         try append(queue ?? [], to: &trial)
+        // What is wrong is said before anything is changed; what is right is applied to the settings as they are then.
+        let changes = fields.json("attestation")
+        _ = try attestation(fields, of: AttestationSettings())
         let view = try await controlling { () throws(EngineError) in
             try await engine.updateDevice(device) { (device) throws(EngineError) in
+                if let changes { try device.changeAttestation(changes) }
                 if let clock { device.clock = clock }
                 if let fallback { device.camera.fallback = fallback }
                 if let queue { try device.camera.replaceQueue(with: queue) }
@@ -78,11 +84,12 @@ extension ControlAPI {
 
     func enrol(_ id: String, _ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let device = try knownID(id)
-        let fields = try BodyFields(of: request, allowing: ["issuer", "ticket", "email", "code"])
+        let fields = try BodyFields(of: request, allowing: ["issuer", "ticket", "email", "code", "attestation_defect"])
         let issuer = try fields.string("issuer", "the tenant's issuer")
         let ticket = try fields.optionalString("ticket")
         let email = try fields.optionalString("email", longest: 254)
         let code = try fields.optionalString("code", longest: 64)
+        let defect = try attestationDefect(fields)
         let credential: EnrolmentCredential
         switch (ticket, email, code) {
         case (let ticket?, nil, nil): credential = .ticket(ticket)
@@ -96,7 +103,7 @@ extension ControlAPI {
             throw .missing("ticket", "either 'ticket', or 'email' with or without 'code'")
         }
         let enrolment = try await controlling { () throws(EngineError) in
-            try await engine.enrol(credential, issuer: issuer, device: device)
+            try await engine.enrol(credential, issuer: issuer, device: device, attestationDefect: defect)
         }
         return .json(enrolment.json, status: 201)
     }
@@ -225,5 +232,19 @@ extension Camera {
         } catch {
             throw .invalid(field: "scans", rule: error.description, value: "\(scans.count) more")
         }
+    }
+}
+
+extension VirtualDevice {
+    /// Applies changes of the attestation settings, and looks whether this platform's evidence can be like that.
+    fileprivate mutating func changeAttestation(_ changes: JSON) throws(EngineError) {
+        var changed = attestation
+        do throws(AttestationSettingFault) {
+            try changed.apply(changes)
+        } catch {
+            throw .invalid(field: "attestation.\(error.name)", rule: error.rule, value: error.found)
+        }
+        try changed.check(on: platform)
+        attestation = changed
     }
 }

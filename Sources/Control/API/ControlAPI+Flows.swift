@@ -12,7 +12,8 @@ extension ControlAPI {
             of: request,
             allowing: [
                 "system", "issuer", "client_id", "scopes", "login_hint", "resource", "scans", "faults",
-                "client_assertion_provider", "pki",
+                "client_assertion_provider", "pki", "attestation_defect", "client_attestation",
+                "client_attestation_defect",
             ] + Self.oauthFields)
         let system = try system(fields)
         let config = SignInConfig(
@@ -23,7 +24,8 @@ extension ControlAPI {
             pki: try fields.pki())
         let order = SignInOrder(
             system, config: config, scans: try scans(fields, "scans"),
-            faults: try faults(fields, among: system.calls), clientAssertions: try flowAssertions(fields))
+            faults: try faults(fields, among: system.calls), clientAssertions: try flowAssertions(fields),
+            clientAttestation: try clientAttestation(fields), attestationDefect: try attestationDefect(fields))
         let view = try await controlling { () throws(EngineError) in
             try await engine.startSignIn(order, device: device)
         }

@@ -20,7 +20,7 @@ extension ControlAPI {
             }
             return .senseCrypt
         case "oauth":
-            if let field = ["scans", "pki"].first(where: fields.has) {
+            if let field = ["scans", "pki", "attestation_defect"].first(where: fields.has) {
                 throw .invalid(field, "no field of flows with \"system\":\"oauth\"", got: nil)
             }
             return .oauth(try door(fields))

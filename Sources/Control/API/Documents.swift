@@ -16,6 +16,7 @@ extension DeviceView {
             clientAssertions.map {
                 ["kind": .string($0.kind), "client_id": $0.clientID.map(JSON.string) ?? .null]
             } ?? .null
+        object["attestation"] = device.attestation.json
         return .object(object)
     }
 }

@@ -75,8 +75,15 @@ extension AttestationSettings {
         case "licensing_verdict": licensingVerdict = try Self.choice(name, value)
         case "app": try app.apply(value)
         case "defect": defect = try Self.choice(name, value)
-        default: throw AttestationSettingFault(name: String(name.prefix(80)), rule: "a setting there is", found: "one")
+        default: throw Self.unknown(name, among: json.object?.names ?? [])
         }
+    }
+
+    static func unknown(_ name: String, among known: [String]) -> AttestationSettingFault {
+        let near = Nearest.match(name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+        let shown = String(name.prefix(80))
+        return AttestationSettingFault(
+            name: shown, rule: "one of \(known.joined(separator: ", "))", found: "'\(shown)'\(near)")
     }
 
     static let keyMintVersions = [100, 200, 300, 400]
@@ -85,7 +92,10 @@ extension AttestationSettings {
         _ name: String, _ value: JSON
     ) throws(AttestationSettingFault) -> Choice where Choice.RawValue == String {
         guard let text = value.string, let choice = Choice(rawValue: text) else {
-            throw fault(name, "one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))", value)
+            let known = Choice.allCases.map(\.rawValue)
+            let near = value.string.flatMap { Nearest.match($0, among: known) }.map { "; did you mean '\($0)'?" } ?? ""
+            let wrong = fault(name, "one of \(known.joined(separator: ", "))", value)
+            throw AttestationSettingFault(name: wrong.name, rule: wrong.rule, found: wrong.found + near)
         }
         return choice
     }
@@ -134,7 +144,8 @@ extension AppIdentity {
                     throw AttestationSettings.fault(name, "64 hexadecimal digits", value)
                 }
                 certificateDigest = bytes
-            default: throw AttestationSettingFault(name: name, rule: "a setting there is", found: "one")
+            default:
+                throw AttestationSettings.unknown(name, among: self.json.object?.names.map { "app.\($0)" } ?? [])
             }
         }
     }

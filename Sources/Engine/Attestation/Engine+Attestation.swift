@@ -126,6 +126,7 @@ extension DeviceActor {
             newKey = isNew ? stored : nil
             keys.appAttest = try storing { () throws(KeyUnavailable) in try stored.privateKey() }
         }
+        if settings.defect == .clonedDevice { keys.other = try keyOfAnotherInstall() }
         let evidence: Evidence
         do throws(AttestationError) {
             (evidence, install) = try Attestor(roots: roots).evidence(
@@ -159,6 +160,14 @@ extension DeviceActor {
                 return AttestedInstall()
             }
             return try AttestedInstall(stored: body)
+        }
+    }
+
+    /// An App Attest key of another phone of this state directory; nil where there is none.
+    private func keyOfAnotherInstall() throws(EngineError) -> P256.PrivateKey? {
+        let id = id
+        return try storing {
+            try world.store.read { store in try store.appAttestKey(ofOtherThan: id) }?.privateKey()
         }
     }
 

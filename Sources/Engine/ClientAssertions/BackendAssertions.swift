@@ -18,6 +18,11 @@ struct BackendAssertions: ClientAssertionProvider {
     }
 
     func clientAssertion(for request: ClientAssertionRequest) async throws(ClientAssertionError) -> String {
+        try await answer(to: request.json, member: "client_assertion")
+    }
+
+    /// What the backend answers to a request, bare or as a member of a JSON object.
+    func answer(to request: JSON, member: String) async throws(ClientAssertionError) -> String {
         let response = try await ask(request)
         guard response.status == 200 else {
             throw .unavailable(details: "the backend answered \(response.status)")
@@ -25,16 +30,16 @@ struct BackendAssertions: ClientAssertionProvider {
         guard response.mediaType?.isJSON ?? false else {
             return try GivenAssertion(response.body, from: "the backend").compact
         }
-        guard let text = (try? JSON(parsing: response.body))?["client_assertion"]?.string else {
-            throw .unavailable(details: "the backend's JSON has no client_assertion")
+        guard let text = (try? JSON(parsing: response.body))?[member]?.string else {
+            throw .unavailable(details: "the backend's JSON has no \(member)")
         }
         return try GivenAssertion(Array(text.utf8), from: "the backend").compact
     }
 
-    private func ask(_ request: ClientAssertionRequest) async throws(ClientAssertionError) -> HTTPResponse {
+    private func ask(_ request: JSON) async throws(ClientAssertionError) -> HTTPResponse {
         let fields = HTTPFields([("Accept", "application/json, text/plain"), ("Content-Type", "application/json")])
         let question = ClientRequest(
-            url: url, method: "POST", fields: fields, body: request.json.serialized(),
+            url: url, method: "POST", fields: fields, body: request.serialized(),
             timeoutMilliseconds: timeoutMilliseconds)
         do throws(EngineError) {
             return try await network.send(question)

@@ -40,14 +40,22 @@ public protocol ClientAssertionProvider: Sendable {
 public enum ClientAssertionError: Error, Sendable, Hashable, CustomStringConvertible {
     /// None can be had now; the details are for people and hold no secret.
     case unavailable(details: String)
+    /// No client attestation, or no proof of its key, can be had now; the details are for people and hold no secret.
+    case noAttestation(details: String)
 
     /// A stable name for this error, for reports and tests.
-    public var code: String { "client_assertion.unavailable" }
+    public var code: String {
+        switch self {
+        case .unavailable: "client_assertion.unavailable"
+        case .noAttestation: "client_attestation.unavailable"
+        }
+    }
 
     /// That there is none, and why.
     public var description: String {
         switch self {
         case .unavailable(let details): "no client assertion: \(details)"
+        case .noAttestation(let details): "no client attestation: \(details)"
         }
     }
 }

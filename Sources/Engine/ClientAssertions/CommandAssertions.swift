@@ -25,7 +25,12 @@ struct CommandAssertions: ClientAssertionProvider {
     }
 
     func clientAssertion(for request: ClientAssertionRequest) async throws(ClientAssertionError) -> String {
-        let run = await outcome(request.json.serialized())
+        try await answer(to: request.json)
+    }
+
+    /// What the command prints for a request, whatever is asked for.
+    func answer(to request: JSON) async throws(ClientAssertionError) -> String {
+        let run = await outcome(request.serialized())
         switch run {
         case .notStarted(let why): throw .unavailable(details: "the command does not start: \(why)")
         case .tooLate(let said):

@@ -38,7 +38,11 @@ extension DeviceActor {
     }
 
     /// Sends a call, once there is an assertion for this attempt where the client needs one.
-    private func launchCall(_ call: Call, effect: EffectID, flow flowID: FlowID) {
+    ///
+    /// `repeated` says that it was sent before, and refused for its attestation; `isFresh` that a new one is wanted.
+    private func launchCall(
+        _ call: Call, effect: EffectID, flow flowID: FlowID, repeated: Bool = false, isFresh: Bool = false
+    ) {
         guard let authenticator = authenticator(of: call, in: flowID) else {
             return send(call, authenticatedBy: nil, effect: effect, flow: flowID)
         }
@@ -50,8 +54,9 @@ extension DeviceActor {
                 defer { underWay.end() }
                 let start = world.clock.elapsed
                 do throws(ClientAssertionError) {
-                    let authentication = try await authenticator.authentication()
-                    self.send(call, authenticatedBy: authentication, effect: effect, flow: flowID)
+                    let authentication = try await authenticator.authentication(isFresh: isFresh)
+                    self.send(
+                        call, authenticatedBy: authentication, effect: effect, flow: flowID, repeated: repeated)
                 } catch {
                     let step = CallStep(unsent: call, because: error, spent: self.world.clock.elapsed - start)
                     self.finish(effect, flow: flowID, steps: [.call(step)]) {
@@ -62,7 +67,8 @@ extension DeviceActor {
     }
 
     private func send(
-        _ call: Call, authenticatedBy authentication: ClientAuthentication?, effect: EffectID, flow flowID: FlowID
+        _ call: Call, authenticatedBy authentication: ClientAuthentication?, effect: EffectID, flow flowID: FlowID,
+        repeated: Bool = false
     ) {
         let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, flow: flowID)
         if case .crash(let relaunch)? = fault?.kind { return crash(relaunching: relaunch) }
@@ -95,7 +101,9 @@ extension DeviceActor {
                 let result = await network.exchange(
                     outbound.sent.request, fault: fault?.kind, by: self.world.clock)
                 let spent = self.world.clock.elapsed - start
-                self.receive(result, of: call, sent: outbound.sent, spent: spent, effect: effect, flow: flowID)
+                self.receive(
+                    result, of: call, sent: outbound.sent, spent: spent, effect: effect, flow: flowID,
+                    repeated: repeated)
             })
     }
 
@@ -128,7 +136,7 @@ extension DeviceActor {
         let url = try HTTPURL(call.url)
         var fields = HTTPFields([("Accept", "application/json"), ("Content-Type", call.body.mediaType)])
         var proofs: [SentProof] = []
-        if call.needsDPoP {
+        if call.needsDPoP || authentication?.needsDPoP == true {
             guard !installKeyInvalidated else { throw EngineError.storage("the install key is invalidated") }
             let proof = try mintProof(
                 method: "POST", url: url, role: .authorizationServer, drawingFrom: source, nonce: nonce)
@@ -136,18 +144,32 @@ extension DeviceActor {
             proofs.append(
                 SentProof(place: .header("DPoP"), signer: .installKey, thumbprint: installThumbprint, jws: proof))
         }
+        for field in authentication?.fields ?? [] { fields.append(field.name, field.value) }
         let request = ClientRequest(
             url: url, method: "POST", fields: fields, body: call.body.bytes(authenticatedBy: authentication),
             timeoutMilliseconds: world.callTimeout)
-        return SentCall(request: request, proofs: proofs, clientAssertionBy: authentication?.kind)
+        let isAttested = authentication?.client != nil
+        return SentCall(
+            request: request, proofs: proofs, clientAssertionBy: isAttested ? nil : authentication?.kind,
+            attestation: isAttested ? authentication : nil)
     }
 
     private func receive(
         _ result: Result<HTTPResponse, EngineError>, of call: Call,
-        sent: SentCall, spent: Duration, effect: EffectID, flow flowID: FlowID
+        sent: SentCall, spent: Duration, effect: EffectID, flow flowID: FlowID, repeated: Bool
     ) {
         let step = record(result, of: call, sent: sent, spent: spent)
         noteCode(result, of: call, flow: flowID)
+        if call.purpose == .start, case .success(let response) = result, let flow = flows[flowID] {
+            learn(from: response, to: flow.sentEvidence, issuer: flow.machine.config.issuer)
+        }
+        if !repeated, case .success(let response) = result {
+            let asked = Self.repetition(asked: response, of: sent.attestation)
+            if asked.isWanted {
+                flows[flowID]?.note(.call(step))
+                return launchCall(call, effect: effect, flow: flowID, repeated: true, isFresh: asked.isFresh)
+            }
+        }
         finish(effect, flow: flowID, steps: [.call(step)]) {
             switch result {
             case .success(let response): .responded(effect, CallResponse(response))
@@ -161,6 +183,10 @@ extension DeviceActor {
         _ result: Result<HTTPResponse, EngineError>, of call: Call,
         sent: SentCall, spent: Duration
     ) -> CallStep {
+        if case .success(let response) = result {
+            let isChallengeEndpoint = call.purpose == .attestationChallenge
+            recordChallenge(of: response, from: sent.request.url, isChallengeEndpoint: isChallengeEndpoint)
+        }
         if case .success(let response) = result,
             let nonce = DPoPNonceField.nonce(response.fields.values("DPoP-Nonce"))
         {
@@ -169,7 +195,8 @@ extension DeviceActor {
         var step = CallStep(
             call: call.purpose.rawValue, attempt: call.attempt, method: sent.request.method,
             url: sent.request.url.text, outcome: CallStep.Outcome(result), proofs: sent.proofs,
-            milliseconds: spent / .milliseconds(1), clientAssertionBy: sent.clientAssertionBy)
+            milliseconds: spent / .milliseconds(1), clientAssertionBy: sent.clientAssertionBy,
+            clientAttestation: sent.attestation?.client.map { ClientAttestationStep(of: $0) })
         if case .success(let response) = result {
             step.times = response.fields["Date"].flatMap(HTTPDate.instant).map { (now, $0) }
             step.finding = response.fields["Understudy-Finding"].flatMap { Int64($0) }
@@ -209,7 +236,9 @@ extension CallResponse {
     init(_ response: HTTPResponse) {
         self.init(
             status: response.status, mediaType: response.fields["Content-Type"],
-            retryAfter: response.fields["Retry-After"], dpopNonce: response.fields["DPoP-Nonce"], body: response.body)
+            retryAfter: response.fields["Retry-After"], dpopNonce: response.fields["DPoP-Nonce"],
+            attestationChallenge: AttestationChallenge.challenge(response.fields.values(AttestationChallenge.field)),
+            body: response.body)
     }
 }
 

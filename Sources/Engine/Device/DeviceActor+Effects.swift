@@ -68,6 +68,8 @@ extension DeviceActor {
             return discover(issuer, effect, in: &flow)
         case .call(let call):
             return .outgoing(.call(call))
+        case .attest(let binding):
+            return .answered(.senseCrypt(attest(binding, effect: effect, in: &flow)))
         case .signCeremony(let claims, let key):
             return .answered(.senseCrypt(signCeremony(claims, key: key, effect: effect, in: &flow)))
         case .capture:

@@ -24,37 +24,138 @@ public enum EnrolmentCredential: Sendable, Hashable {
     }
 }
 
+/// One enrolment, whatever it is sent with.
+private struct EnrolmentRequest {
+    let credential: EnrolmentCredential
+    let issuer: String
+    let key: P256.PrivateKey
+    let kid: String
+    /// The face token of generation 1.
+    let sealed: [UInt8]
+    /// What is wrong on purpose with its evidence, where that was asked for.
+    let defect: AttestationDefect?
+}
+
+extension EnrolmentCredential {
+    /// What it is in the body.
+    fileprivate var members: [(String, JSON)] {
+        switch self {
+        case .ticket(let ticket): [("ticket", .string(ticket))]
+        case .code(let code, let email): [("email", .string(email)), ("code", .string(code))]
+        }
+    }
+}
+
 /// Registration: a new device key, a face token of generation 1, and one signed call.
 ///
 /// Source: SenseCrypt description, "Registration"; the shape is assumed (SenseCrypt wire, section 9).
 extension DeviceActor {
-    func enrol(_ credential: EnrolmentCredential, issuer: String) async throws(EngineError) -> Enrolment {
+    /// Throws `.attestationRefused` where the issuer wants evidence about the app and cannot take this phone's, and
+    /// `.attestation` where the phone was asked for evidence it cannot make.
+    func enrol(
+        _ credential: EnrolmentCredential, issuer: String, defect: AttestationDefect? = nil
+    ) async throws(EngineError) -> Enrolment {
+        if let defect, !device.platform.canHave(defect, isEnrolment: true) {
+            throw .noSuchDefect(defect, on: device.platform, isEnrolment: true)
+        }
         let endpoint = try await ceremonyEndpoint(of: issuer)
         let key = try naming("device key") { () throws(CryptoError) in try P256.PrivateKey.generate(entropy) }
-        let kid = JWK.p256(key.publicKey).thumbprint
         let sealed = try naming("face token") { () throws(FaceTokenError) in
             try FaceToken.seal(
                 .drawn(from: entropy, at: now), face: device.face, generation: 1,
                 binding: FaceTokenBinding(issuer: issuer), entropy: entropy)
         }
-        let jws = EnrolmentJWS(
-            issuer: issuer, ticket: credential.secret, faceToken: sealed, platform: device.platform,
-            issuedAt: now.seconds, jti: entropy.token(16))
-        let compact = try naming("enrolment") { () throws(CryptoError) in
-            try sign(jws.signingInput(key: key.publicKey, names: world.profile.ceremony), with: key)
+        let request = EnrolmentRequest(
+            credential: credential, issuer: issuer, key: key, kid: JWK.p256(key.publicKey).thumbprint, sealed: sealed,
+            defect: defect)
+        return try keep(try await send(request, to: endpoint), issuer: issuer, key: key, kid: request.kid)
+    }
+
+    /// Sends an enrolment, and once more where it was refused with a challenge to make evidence for.
+    private func send(_ request: EnrolmentRequest, to endpoint: HTTPURL) async throws(EngineError) -> JSON {
+        let path = world.profile.ceremonyPaths.enroll
+        let challenge = try await enrolmentChallenge(of: request.issuer)
+        var (body, sent) = try body(of: request, challenge: challenge)
+        var response = try await exchange(body, with: endpoint, path: path, at: .enroll)
+        learn(from: response, to: sent, issuer: request.issuer)
+        if let challenge = wanted(by: response) {
+            (body, sent) = try self.body(of: request, challenge: challenge)
+            response = try await exchange(body, with: endpoint, path: path, at: .enroll)
+            learn(from: response, to: sent, issuer: request.issuer)
         }
-        let body = enrolmentBody(credential, enrolment: compact, sealed: sealed)
-        let answer = try await post(
-            body, to: endpoint, path: world.profile.ceremonyPaths.enroll, call: "enroll", expecting: [201])
-        return try keep(answer, issuer: issuer, key: key, kid: kid)
+        return try read(response, of: "enroll", expecting: [201])
+    }
+
+    /// The challenge a refusal asks to make evidence for; nil where it asks for none, or this app sends no evidence.
+    private func wanted(by response: HTTPResponse) -> String? {
+        let asking = [OAuthErrorCode.useAttestationChallenge.rawValue, world.wire.attestationRequired]
+        guard device.attestation.sending != .never, response.status == 400,
+            let error = (try? JSON(parsing: response.body))?["error"]?.string, asking.contains(error)
+        else { return nil }
+        return AttestationChallenge.challenge(response.fields.values(AttestationChallenge.field))
+    }
+
+    /// The challenge an enrolment's evidence is for: the newest, else one that is asked for; nil where none is wanted.
+    private func enrolmentChallenge(of issuer: String) async throws(EngineError) -> String? {
+        let facts = attestationFacts(for: issuer)
+        let url = try await metadata(of: issuer).challengeEndpoint
+        switch (facts.sending, url) {
+        case (.never, _), (.auto, nil): return nil
+        case (.always, nil): return facts.challenge ?? ""
+        case (_, let url?):
+            if let challenge = facts.challenge { return challenge }
+            return try await askForChallenge(at: url)
+        }
+    }
+
+    /// Asks a challenge endpoint; a lost answer is asked for once more.
+    func askForChallenge(at url: HTTPURL) async throws(EngineError) -> String? {
+        let fields = HTTPFields([
+            ("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"),
+        ])
+        let request = ClientRequest(
+            url: url, method: "POST", fields: fields, body: [], timeoutMilliseconds: world.callTimeout)
+        let response: HTTPResponse
+        do throws(EngineError) {
+            response = try await world.network.send(request)
+        } catch .unreachable {
+            response = try await world.network.send(request)
+        }
+        recordChallenge(of: response, from: url, isChallengeEndpoint: true)
+        do throws(AnswerError) {
+            return try AttestationChallenge.challenge(
+                status: response.status, mediaType: response.fields["Content-Type"], body: response.body)
+        } catch {
+            throw .badAnswer(call: "attestationChallenge", why: error.description)
+        }
+    }
+
+    /// One send of an enrolment: signed, and vouched for where there is a challenge.
+    private func body(
+        of request: EnrolmentRequest, challenge: String?
+    ) throws(EngineError) -> (JSON, SentEvidence?) {
+        let jws = EnrolmentJWS(
+            issuer: request.issuer, ticket: request.credential.secret, faceToken: request.sealed,
+            platform: device.platform, issuedAt: now.seconds, jti: entropy.token(16))
+        let compact = try naming("enrolment") { () throws(CryptoError) in
+            try sign(jws.signingInput(key: request.key.publicKey, names: world.profile.ceremony), with: request.key)
+        }
+        var members = request.credential.members
+        members += [("enrollment", .string(compact)), ("face_token", .string(Base64URL.encode(request.sealed)))]
+        guard let challenge else { return (.object(members), nil) }
+        let made = try evidence(
+            for: .enrolment(challenge: challenge, kid: request.kid), issuer: request.issuer,
+            subject: request.key.publicKey, asked: request.defect)
+        members.append(("attestation", made.evidence.json))
+        return (.object(members), made.sent)
     }
 
     /// Asks for a sign-up code by mail; the answer tells nothing about the address.
     func requestSignUp(_ email: String, issuer: String) async throws(EngineError) {
         let endpoint = try await ceremonyEndpoint(of: issuer)
-        _ = try await post(
-            ["email": .string(email)], to: endpoint, path: world.profile.ceremonyPaths.signup, call: "signup",
-            expecting: [202, 200])
+        let response = try await exchange(
+            ["email": .string(email)], with: endpoint, path: world.profile.ceremonyPaths.signup, at: .signup)
+        _ = try read(response, of: "signup", expecting: [202, 200])
     }
 
     /// Forgets an enrolment and its key.
@@ -86,19 +187,9 @@ extension DeviceActor {
         try await world.serverMetadata(of: issuer, in: metadataCache)
     }
 
-    private func enrolmentBody(_ credential: EnrolmentCredential, enrolment: String, sealed: [UInt8]) -> JSON {
-        var members: [(String, JSON)] =
-            switch credential {
-            case .ticket(let ticket): [("ticket", .string(ticket))]
-            case .code(let code, let email): [("email", .string(email)), ("code", .string(code))]
-            }
-        members += [("enrollment", .string(enrolment)), ("face_token", .string(Base64URL.encode(sealed)))]
-        return .object(members)
-    }
-
-    private func post(
-        _ body: JSON, to endpoint: HTTPURL, path: String, call: String, expecting statuses: Set<Int>
-    ) async throws(EngineError) -> JSON {
+    private func exchange(
+        _ body: JSON, with endpoint: HTTPURL, path: String, at point: FaultPoint
+    ) async throws(EngineError) -> HTTPResponse {
         guard let url = try? endpoint.appending(path: path) else {
             throw .badAnswer(call: "discovery", why: "the device_ceremony_endpoint cannot be extended by \(path)")
         }
@@ -107,15 +198,24 @@ extension DeviceActor {
             url: url, method: "POST", fields: fields, body: body.serialized(),
             timeoutMilliseconds: world.callTimeout)
         var none = FaultPlan()
-        let point: FaultPoint = call == "signup" ? .signup : .enroll
         let fault = takeFault(at: point, from: &none)
         if let fault { publish(fault, at: point) }
         let response = try await world.network.exchange(request, fault: fault?.kind, by: world.clock).get()
+        recordChallenge(of: response, from: url, isChallengeEndpoint: false)
+        return response
+    }
+
+    private func read(
+        _ response: HTTPResponse, of call: String, expecting statuses: Set<Int>
+    ) throws(EngineError) -> JSON {
         let answer = try? JSON(parsing: response.body)
         guard statuses.contains(response.status) else {
-            throw .refused(
-                call: call, status: response.status, error: answer?["error"]?.string ?? "without an error code",
-                description: answer?["error_description"]?.string)
+            let error = answer?["error"]?.string ?? "without an error code"
+            let description = answer?["error_description"]?.string
+            if world.wire.isAboutAttestation(OAuthErrorCode(rawValue: error)) {
+                throw .attestationRefused(status: response.status, error: error, description: description)
+            }
+            throw .refused(call: call, status: response.status, error: error, description: description)
         }
         guard let answer, answer.object != nil else {
             throw .badAnswer(call: call, why: "the body is no JSON object")

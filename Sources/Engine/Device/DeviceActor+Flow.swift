@@ -7,13 +7,25 @@ import SignIn
 extension DeviceActor {
     /// Starts a sign-in and returns how it stands after everything that needs no network.
     func start(_ order: SignInOrder, id flowID: FlowID) throws(EngineError) -> FlowView {
+        if let defect = order.attestationDefect, !device.platform.canHave(defect, isEnrolment: false) {
+            throw .noSuchDefect(defect, on: device.platform, isEnrolment: false)
+        }
         let (machine, beginning) = try machine(for: order)
+        if let attestation = order.clientAttestation {
+            guard order.clientAssertions == nil else {
+                throw .invalid(
+                    field: "client_attestation", rule: "a client authenticates by an attestation or an assertion",
+                    value: "both")
+            }
+            try begin(attestation, flow: flowID, config: order.config)
+        }
         let assertions = try order.clientAssertions.map { (source) throws(EngineError) in
             try source.provider(in: world)
         }
         world.assertions.begin(flowID, of: order.config.clientID, on: id, with: assertions)
         flows[flowID] = LiveFlow(
             id: flowID, startedAt: now, machine: machine, script: order.scans, faults: FaultPlan(order.faults))
+        flows[flowID]?.attestationDefect = order.attestationDefect
         registry.hold(self, for: flowID)
         deliver(beginning, to: flowID)
         return try view(flowID)
@@ -28,10 +40,11 @@ extension DeviceActor {
                 installThumbprint: installThumbprint,
                 enrolments: try storedEnrolments().map {
                     DeviceFacts.Enrolment(issuer: $0.issuer, email: $0.email, kid: $0.kid)
-                })
+                },
+                attestation: attestationFacts(for: order.config.issuer))
             let secrets = FlowSecrets(codeVerifier: verifier, nonce: nonce)
             var config = order.config
-            config.wire = SignInWire(world.profile)
+            config.wire = world.wire
             return (.senseCrypt(SenseCryptSignIn(config: config)), .senseCrypt(.start(facts, secrets)))
         case .oauth(let door):
             let secrets = AuthorizationCodeSignIn.Secrets(
@@ -109,7 +122,10 @@ extension DeviceActor {
     func settle(_ flowID: FlowID) {
         guard let flow = flows[flowID], exchanges[flowID, default: [:]].isEmpty else { return }
         guard flow.machine.state.isTerminal || flow.machine.state.isParked else { return }
-        if flow.machine.state.isTerminal { world.assertions.end(flowID) }
+        if flow.machine.state.isTerminal {
+            world.assertions.end(flowID)
+            world.attested.end(flowID)
+        }
         flows[flowID] = nil
         exchanges[flowID] = nil
         registry.release(flowID)

@@ -99,7 +99,7 @@ extension DeviceActor {
 extension DeviceActor {
     private func perform(_ refresh: SessionRefresh, _ faults: FaultPlan) async -> RefreshOutcome {
         var machine = refresh
-        let authenticator = authenticator(for: refresh.session.clientID, at: refresh.session.issuer)
+        let authenticator = authenticator(of: refresh.session)
         var journal = RefreshJournal(faults: faults, flow: FlowID(rawValue: "r-" + entropy.token(16)))
         let owner = WrongOwner(
             issuer: refresh.session.issuer, clientID: refresh.session.clientID,
@@ -122,12 +122,12 @@ extension DeviceActor {
 
     private func send(
         _ call: Call, by authenticator: Authenticator?, effect: EffectID, owner: WrongOwner,
-        _ journal: inout RefreshJournal
+        _ journal: inout RefreshJournal, repeated: Bool = false, isFresh: Bool = false
     ) async -> RefreshEvent {
         let asked = world.clock.elapsed
         let authentication: ClientAuthentication?
         do throws(ClientAssertionError) {
-            authentication = try await authenticator.authentication()
+            authentication = try await authenticator.authentication(isFresh: isFresh)
         } catch {
             note(.call(CallStep(unsent: call, because: error, spent: world.clock.elapsed - asked)), &journal)
             return .lost(effect, detail: error.description)
@@ -146,6 +146,14 @@ extension DeviceActor {
         }
         if let ahead = outbound.ahead { _ = await exchange(ahead, of: call, fault: nil, &journal) }
         let result = await exchange(outbound.sent, of: call, fault: fault?.kind, &journal)
+        if !repeated, case .success(let response) = result {
+            let asked = Self.repetition(asked: response, of: sent.attestation)
+            if asked.isWanted {
+                return await send(
+                    call, by: authenticator, effect: effect, owner: owner, &journal, repeated: true,
+                    isFresh: asked.isFresh)
+            }
+        }
         switch result {
         case .success(let response): return .responded(effect, CallResponse(response))
         case .failure(let error): return .lost(effect, detail: error.description)

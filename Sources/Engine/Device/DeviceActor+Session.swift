@@ -1,6 +1,8 @@
 import Crypto
 import Device
 import Encoding
+import HTTP
+import OAuth
 import SignIn
 import Store
 import Transport
@@ -36,7 +38,7 @@ extension DeviceActor {
     /// Revokes what a session holds at its issuer (RFC 7009), best effort: nobody waits for the answer.
     func revoke(_ session: TokenSession) {
         guard let call = session.revocation else { return }
-        sendBestEffort(call, by: authenticator(for: session.clientID, at: session.issuer))
+        sendBestEffort(call, by: authenticator(of: session))
     }
 
     /// Makes a call whose answer changes nothing; a lost one is made once more.
@@ -55,16 +57,32 @@ extension DeviceActor {
 
     private func isAnswered(_ call: Call, by authenticator: Authenticator?, _ source: Entropy) async -> Bool {
         do {
-            // Nil is a public client's, and goes out all the same.
-            let authentication = try await authenticator.authentication()
-            let sent = try request(for: call, authenticatedBy: authentication, drawingFrom: source)
-            var none = FaultPlan()
-            let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &none)
-            if let fault { publish(fault, at: .call(call.purpose)) }
-            _ = try await world.network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
+            let (response, attestation) = try await answer(to: call, by: authenticator, source)
+            let asked = Self.repetition(asked: response, of: attestation)
+            // In combined mode this is a call with a DPoP proof like any other.
+            let needsNonce =
+                attestation?.needsDPoP == true
+                && (try? JSON(parsing: response.body))?["error"]?.string == OAuthErrorCode.useDPoPNonce.rawValue
+            if asked.isWanted || needsNonce {
+                _ = try await answer(to: call, by: authenticator, source, isFresh: asked.isFresh)
+            }
             return true
         } catch {
             return false
         }
+    }
+
+    private func answer(
+        to call: Call, by authenticator: Authenticator?, _ source: Entropy, isFresh: Bool = false
+    ) async throws -> (HTTPResponse, ClientAuthentication?) {
+        // Nil is a public client's, and goes out all the same.
+        let authentication = try await authenticator.authentication(isFresh: isFresh)
+        let sent = try request(for: call, authenticatedBy: authentication, drawingFrom: source)
+        var none = FaultPlan()
+        let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &none)
+        if let fault { publish(fault, at: .call(call.purpose)) }
+        let response = try await world.network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
+        _ = record(.success(response), of: call, sent: sent, spent: .zero)
+        return (response, sent.attestation)
     }
 }

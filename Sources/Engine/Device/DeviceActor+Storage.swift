@@ -56,9 +56,14 @@ extension DeviceActor {
         let now = world.clock.now()
         let record = try FlowArchive.record(flow, device: id, at: now)
         let unsaved = nonces.unsaved
+        let instance = try instance(of: flow.id, boundTo: session)
         let previous = try world.store.write { store in
             try FlowArchive.write(flow, as: record, at: now, to: store)
             try store.save(unsaved, of: id, at: now)
+            if let instance {
+                try store.setClientInstance(
+                    instance, of: id, issuer: session.issuer, clientID: session.clientID)
+            }
             return try store.replaceSession(of: id, with: session)
         }
         nonces.markSaved()

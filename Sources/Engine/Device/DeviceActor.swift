@@ -26,6 +26,7 @@ actor DeviceActor {
     let installKeyInvalidated: Bool
     var deviceKeys: [String: P256.PrivateKey] = [:]
     var nonces = NonceBook()
+    var challenges = ChallengeBook()
     var flows: [FlowID: LiveFlow] = [:]
     var exchanges: [FlowID: [EffectID: Task<Void, Never>]] = [:]
     /// The refresh under way, which everybody waits for who finds the same access token wanting.

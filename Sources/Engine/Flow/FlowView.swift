@@ -40,7 +40,7 @@ extension FlowView {
             switch step {
             case .call(let call): count + call.proofs.count
             case .archived(let document): count + (document["proved"]?.array?.count ?? 0)
-            case .state, .scan, .face, .fault, .event: count
+            case .state, .scan, .face, .evidence, .fault, .event: count
             }
         }
     }

@@ -28,6 +28,10 @@ struct LiveFlow {
     var throwaway: P256.PrivateKey?
     /// The process ends in the middle of this flow, by a planned fault; whether it is started anew.
     var crashing: Bool?
+    /// What is wrong on purpose with this flow's evidence, in place of what the device's settings say.
+    var attestationDefect: AttestationDefect?
+    /// The evidence of the last start that was sent.
+    var sentEvidence: SentEvidence?
 
     /// More steps than any flow takes; beyond it the oldest are not kept in memory.
     static let stepLimit = 512

@@ -30,15 +30,23 @@ public struct SignInOrder: Sendable {
     /// Who speaks for a confidential client; nil for a public one, or where the launch has registered somebody.
     public var clientAssertions: ClientAssertionSource?
 
+    /// How the client authenticates by attestation; nil where it does not.
+    public var clientAttestation: ClientAttestationOrder?
+    /// What is wrong on purpose with this flow's evidence about the app; nil for what the device's settings say.
+    public var attestationDefect: AttestationDefect?
+
     /// Describes a sign-in.
     public init(
         _ system: System = .senseCrypt, config: SignInConfig, scans: [ScanOutcome] = [], faults: [PlannedFault] = [],
-        clientAssertions: ClientAssertionSource? = nil
+        clientAssertions: ClientAssertionSource? = nil, clientAttestation: ClientAttestationOrder? = nil,
+        attestationDefect: AttestationDefect? = nil
     ) {
         self.system = system
         self.config = config
         self.scans = scans
         self.faults = faults
         self.clientAssertions = clientAssertions
+        self.clientAttestation = clientAttestation
+        self.attestationDefect = attestationDefect
     }
 }

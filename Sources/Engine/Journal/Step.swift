@@ -13,6 +13,8 @@ public enum Step: Sendable {
     case scan(ScanOutcome)
     /// The face token was opened, was not, or was sealed again.
     case face(FaceEvent)
+    /// Evidence about the app was made, or could not be.
+    case evidence(EvidenceStep)
     /// A fault somebody asked for took place.
     case fault(name: String, at: FaultPoint, id: String)
     /// Something outside of any flow.
@@ -27,6 +29,7 @@ public enum Step: Sendable {
         case .call: "call"
         case .scan: "scan"
         case .face: "face"
+        case .evidence: "evidence"
         case .fault: "fault"
         case .event(let event): event.kind
         case .archived(let document): document["kind"]?.string ?? "unknown"
@@ -78,6 +81,27 @@ public struct CallStep: Sendable {
     public var times: (device: Instant, server: Instant)?
     /// The number of what a reference IdP noted about the request.
     public var finding: Int64?
+    /// How the client authenticated by attestation; nil where it did not.
+    public var clientAttestation: ClientAttestationStep?
+}
+
+/// How a call's client authenticated by attestation.
+public struct ClientAttestationStep: Sendable, Hashable {
+    /// How the instance proved that it holds its key.
+    public let mode: ClientAttestationOrder.Mode
+    /// What was wrong on purpose.
+    public let defect: ClientAttestationDefect
+
+    init(of client: AttestedClient) {
+        mode = client.mode
+        defect = client.defect
+    }
+
+    fileprivate var json: JSON {
+        var members: [(String, JSON)] = [("mode", .string(mode.rawValue))]
+        if defect != .none { members.append(("defect", .string(defect.rawValue))) }
+        return .object(members)
+    }
 }
 
 /// A signed proof as it went out.
@@ -123,6 +147,7 @@ extension Step {
         case .scan(let outcome): members.append(("outcome", .string(outcome.text)))
         case .face(let event): members += event.jsonMembers
         case .event(let event): members += event.members
+        case .evidence(let event): members += event.jsonMembers
         case .fault(let name, let point, let id):
             members += [("call", .string(point.name)), ("fault", .string(name)), ("id", .string(id))]
         }
@@ -163,6 +188,7 @@ extension CallStep {
             members += [("device_time", .int(times.device.seconds)), ("server_time", .int(times.server.seconds))]
         }
         if let finding { members.append(("finding", .int(finding))) }
+        if let clientAttestation { members.append(("client_attestation", clientAttestation.json)) }
         members.append(("milliseconds", .double((milliseconds * 100).rounded() / 100)))
         return members
     }

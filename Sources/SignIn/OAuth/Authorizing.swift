@@ -231,6 +231,8 @@ extension SignInFailure {
         switch error {
         case .accessDenied, .unauthorizedClient, .invalidClient:
             .notAllowed(message: "the authorization server does not let this user or application sign in: \(text)")
+        case .useAttestationChallenge, .useFreshAttestation, .invalidClientAttestation:
+            .attestationFailed(message: "the \(request) was refused: \(text)")
         // Error codes are an open set.
         default: .server(message: "the \(request) was refused: \(text)")
         }

@@ -79,8 +79,15 @@ extension OAuthErrorBody {
 
 extension SignInFailure {
     /// What an `error` of a call means for the flow (SenseCrypt wire, sections 2 to 7).
-    static func refusal(of purpose: Call.Purpose, _ error: OAuthErrorBody, wire: SignInWire) -> SignInFailure {
+    ///
+    /// `unavailable` says why the phone could make no evidence about the app, if it could not.
+    static func refusal(
+        of purpose: Call.Purpose, _ error: OAuthErrorBody, wire: SignInWire, unavailable: String? = nil
+    ) -> SignInFailure {
         switch error.code {
+        case _ where wire.isAboutAttestation(error.code):
+            let reason = unavailable.map { "; this phone made no evidence: \(DisplayText.shortened($0))" } ?? ""
+            return .attestationFailed(message: "the \(purpose.rawValue) call was refused: \(error)\(reason)")
         case .unauthorizedClient, .invalidClient:
             return .notAllowed(message: "the server does not let this application sign in here: \(error)")
         case .invalidSession where purpose != .start: return .sessionExpired

@@ -11,6 +11,8 @@ public struct Call: Codable, Sendable, Hashable {
     public enum Purpose: String, Codable, Sendable, Hashable, CaseIterable {
         /// Takes a browser one page further on its way through an authorization server; the only `GET`.
         case authorize
+        /// Asks for a challenge to make evidence about the app for.
+        case attestationChallenge
         /// Call 1, opens the session.
         case start
         /// Call 2, fetches the sealed face token.
@@ -97,7 +99,7 @@ extension Call.Purpose {
     public var mayCarryClientAuthentication: Bool {
         switch self {
         case .start, .completion, .token, .refresh, .revocation: true
-        case .authorize, .faceToken, .attempt, .abort: false
+        case .authorize, .attestationChallenge, .faceToken, .attempt, .abort: false
         }
     }
 }
@@ -158,17 +160,23 @@ public struct CallResponse: Codable, Sendable, Hashable {
     ///
     /// The edge has stored it; the machine looks whether there is one.
     public var dpopNonce: String?
+    /// The challenge of the `OAuth-Client-Attestation-Challenge` field, where there is a usable one.
+    ///
+    /// The edge has remembered it; the machine looks whether a refusal brought one.
+    public var attestationChallenge: String?
     /// The body.
     public var body: [UInt8]
 
     /// Makes a response from what was received.
     public init(
-        status: Int, mediaType: String?, retryAfter: String? = nil, dpopNonce: String? = nil, body: [UInt8]
+        status: Int, mediaType: String?, retryAfter: String? = nil, dpopNonce: String? = nil,
+        attestationChallenge: String? = nil, body: [UInt8]
     ) {
         self.status = status
         self.mediaType = mediaType
         self.retryAfter = retryAfter
         self.dpopNonce = dpopNonce
+        self.attestationChallenge = attestationChallenge
         self.body = body
     }
 }

@@ -1,3 +1,5 @@
+public import Device
+
 /// What the machine must know about the phone it runs on: names of keys, never a key.
 public struct DeviceFacts: Codable, Sendable, Hashable {
     /// One user enrolled on this device.
@@ -17,15 +19,32 @@ public struct DeviceFacts: Codable, Sendable, Hashable {
         }
     }
 
+    /// What the device knows for evidence about the app.
+    public struct Attestation: Codable, Sendable, Hashable {
+        /// When the app sends evidence.
+        public var sending: AttestationSettings.Sending
+        /// The newest challenge of the issuer's server that may still be good; nil where there is none.
+        public var challenge: String?
+
+        /// Makes the facts.
+        public init(sending: AttestationSettings.Sending = .auto, challenge: String? = nil) {
+            self.sending = sending
+            self.challenge = challenge
+        }
+    }
+
     /// The RFC 7638 thumbprint of the install's DPoP key.
     public var installThumbprint: String
     /// The users enrolled on this device, oldest first.
     public var enrolments: [Enrolment]
+    /// What is known for evidence about the app.
+    public var attestation: Attestation
 
     /// Makes the facts.
-    public init(installThumbprint: String, enrolments: [Enrolment]) {
+    public init(installThumbprint: String, enrolments: [Enrolment], attestation: Attestation = Attestation()) {
         self.installThumbprint = installThumbprint
         self.enrolments = enrolments
+        self.attestation = attestation
     }
 }
 

@@ -32,6 +32,9 @@ public enum Action: Codable, Sendable, Hashable {
     case discover(issuer: String)
     /// Make an HTTP call: ``Event/responded(_:_:)`` or ``Event/lost(_:detail:)``.
     case call(Call)
+    /// Make evidence about the app for one send of a start: ``Event/attested(_:evidence:)``,
+    /// ``Event/attestationUnavailable(_:rule:)``, or ``Event/keyUnavailable(_:)``.
+    case attest(StartBinding)
     /// Sign a device ceremony, stamping `iat` and `jti`: ``Event/ceremonySigned(_:jws:)`` or
     /// ``Event/keyUnavailable(_:)``.
     case signCeremony(CeremonyClaims, key: CeremonyKey)
@@ -57,6 +60,7 @@ public enum Action: Codable, Sendable, Hashable {
         switch self {
         case .discover: "discover"
         case .call(let call): "call(\(call.purpose.rawValue))"
+        case .attest: "attest"
         case .signCeremony(let claims, _): "signCeremony(\(claims.act.name))"
         case .capture: "capture"
         case .openFaceToken: "openFaceToken"
@@ -71,7 +75,7 @@ public enum Action: Codable, Sendable, Hashable {
     public var isNetwork: Bool {
         switch self {
         case .discover, .call: true
-        case .signCeremony, .capture, .openFaceToken, .runPKI, .rotateFaceToken, .commit, .done: false
+        case .attest, .signCeremony, .capture, .openFaceToken, .runPKI, .rotateFaceToken, .commit, .done: false
         }
     }
 }

@@ -15,6 +15,10 @@ public enum Event: Codable, Sendable, Hashable {
     case responded(EffectID, CallResponse)
     /// A call was not answered: unreachable, timed out, closed early, or no client assertion could be had.
     case lost(EffectID, detail: String)
+    /// The evidence is made: the JSON object of SenseCrypt wire, section 14, in base64url.
+    case attested(EffectID, evidence: String)
+    /// No evidence can be made, for the rule named.
+    case attestationUnavailable(EffectID, rule: String)
     /// The ceremony is signed.
     case ceremonySigned(EffectID, jws: String)
     /// A key this effect needs is invalidated or gone: the ceremony key, the DPoP key of a call, or the storage of a
@@ -50,6 +54,8 @@ public enum Event: Codable, Sendable, Hashable {
         case .discoveryFailed: "discoveryFailed"
         case .responded: "responded"
         case .lost: "lost"
+        case .attested: "attested"
+        case .attestationUnavailable: "attestationUnavailable"
         case .ceremonySigned: "ceremonySigned"
         case .keyUnavailable: "keyUnavailable"
         case .captured: "captured"
@@ -70,7 +76,8 @@ public enum Event: Codable, Sendable, Hashable {
         switch self {
         case .start, .retry, .cancel: nil
         case .discovered(let id, _), .discoveryFailed(let id, _), .responded(let id, _), .lost(let id, _),
-            .ceremonySigned(let id, _), .keyUnavailable(let id), .captured(let id, _), .faceTokenOpened(let id),
+            .attested(let id, _), .attestationUnavailable(let id, _), .ceremonySigned(let id, _),
+            .keyUnavailable(let id), .captured(let id, _), .faceTokenOpened(let id),
             .faceTokenNotOpened(let id), .pkiRan(let id, _), .pkiKeysNotReady(let id), .faceTokenRotated(let id, _),
             .faceTokenUnusable(let id, _),
             .committed(let id):

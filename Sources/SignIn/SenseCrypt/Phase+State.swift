@@ -3,7 +3,7 @@ extension Phase {
     var state: SignInState {
         switch self {
         case .idle: .idle
-        case .discovering, .opening: .starting
+        case .discovering, .challenging, .attesting, .opening: .starting
         case .signingFetch, .fetching: .fetchingFaceToken
         case .capturing(let phase):
             .awaitingFace(attemptsLeft: phase.check.attemptsLeft, lastOutcome: phase.lastOutcome)
@@ -23,6 +23,8 @@ extension Phase {
         switch self {
         case .idle, .parked, .signedIn: false
         case .discovering(let phase): phase.sending.effect == effect
+        case .challenging(let phase): phase.sending.effect == effect
+        case .attesting(let phase): phase.effect == effect
         case .opening(let phase): phase.sending.effect == effect
         case .signingFetch(let phase): phase.effect == effect
         case .fetching(let phase): phase.sending.effect == effect
@@ -45,6 +47,8 @@ extension Phase {
         switch self {
         case .idle: "idle"
         case .discovering: "discovering"
+        case .challenging: "challenging"
+        case .attesting: "attesting"
         case .opening: "opening"
         case .signingFetch: "signingFetch"
         case .fetching: "fetching"

@@ -11,6 +11,10 @@ enum Phase: Codable, Sendable, Equatable {
     case idle
     /// Waits for metadata.
     case discovering(Discovering)
+    /// Waits for a challenge to make evidence for.
+    case challenging(Challenging)
+    /// Waits for the evidence about the app.
+    case attesting(Attesting)
     /// Waits for the answer to call 1.
     case opening(Opening)
     /// Waits for the signed request of call 2.
@@ -72,6 +76,8 @@ struct Endpoints: Codable, Sendable, Equatable {
     let faceToken: String
     let attempt: String
     let abort: String
+    /// Where challenges for evidence come from, where the server says so.
+    let attestationChallenge: String?
 }
 
 /// A session opened by call 1.

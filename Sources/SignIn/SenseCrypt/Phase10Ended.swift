@@ -110,7 +110,8 @@ extension SenseCryptSignIn {
         case .responded(let id, let response): return phase.isSigning(id) ? [] : tidied(phase, id, response)
         case .lost(let id, _): return phase.isSigning(id) ? [] : tidyingLost(phase, id)
         // Terminal is terminal: commands and everything else come too late.
-        case .start, .discovered, .discoveryFailed, .captured, .faceTokenOpened, .faceTokenNotOpened, .pkiRan,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .captured, .faceTokenOpened,
+            .faceTokenNotOpened, .pkiRan,
             .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
             return []
         }
@@ -171,7 +172,7 @@ extension SignInFailure {
     var abortsSession: Bool {
         switch self {
         case .server, .livenessFailed, .cancelled, .faceTokenStale, .pkiNotAvailable, .invalidPkiRequest,
-            .pkiScopeNotAllowed, .pkiKeysNotReady:
+            .pkiScopeNotAllowed, .pkiKeysNotReady, .attestationFailed:
             true
         case .notEnrolled, .network, .rateLimited, .notAllowed, .faceMismatch, .sessionExpired, .keyUnavailable,
             .invalidConfig, .invalidIdToken, .browserNeeded, .invalidRedirect:

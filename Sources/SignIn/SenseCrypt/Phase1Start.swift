@@ -7,6 +7,8 @@ internal import OAuth
 /// Waits for metadata.
 struct Discovering: Codable, Sendable, Equatable {
     let ground: Ground
+    /// What the device knows for evidence, should the server want any.
+    let attestation: DeviceFacts.Attestation
     var sending: Sending
 }
 
@@ -15,7 +17,8 @@ extension SenseCryptSignIn {
         switch event {
         case .start(let facts, let secrets): start(facts, secrets)
         case .cancel: fail(.cancelled)
-        case .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
+        case .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost, .ceremonySigned,
+            .keyUnavailable, .captured,
             .faceTokenOpened, .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable,
             .committed, .retry:
             []
@@ -29,7 +32,8 @@ extension SenseCryptSignIn {
         guard let key = facts.ceremonyKey(for: config) else { return fail(.notEnrolled) }
         let ground = Ground(installThumbprint: facts.installThumbprint, secrets: secrets, key: key)
         let effect = emit(.discover(issuer: config.issuer))
-        phase = .discovering(Discovering(ground: ground, sending: Sending(effect: effect.id)))
+        phase = .discovering(
+            Discovering(ground: ground, attestation: facts.attestation, sending: Sending(effect: effect.id)))
         return [effect]
     }
 
@@ -44,7 +48,8 @@ extension SenseCryptSignIn {
         case .discoveryFailed(_, .invalid(let error)): fail(.server(message: error.description))
         case .keyUnavailable: fail(.keyUnavailable)
         case .cancel: fail(.cancelled)
-        case .start, .responded, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened, .pkiRan,
+        case .start, .attested, .attestationUnavailable, .responded, .ceremonySigned, .captured, .faceTokenOpened,
+            .faceTokenNotOpened, .pkiRan,
             .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
@@ -55,7 +60,9 @@ extension SenseCryptSignIn {
         guard phase.sending.attempt < 2 else { return fail(.network(lost: "metadata", detail)) }
         let effect = emit(.discover(issuer: config.issuer))
         self.phase = .discovering(
-            Discovering(ground: phase.ground, sending: Sending(effect: effect.id, attempt: phase.sending.attempt + 1)))
+            Discovering(
+                ground: phase.ground, attestation: phase.attestation,
+                sending: Sending(effect: effect.id, attempt: phase.sending.attempt + 1)))
         return [effect]
     }
 
@@ -66,7 +73,7 @@ extension SenseCryptSignIn {
         guard let endpoints = Endpoints(metadata, wire: config.wire) else {
             return fail(.server(message: "the metadata document has no usable device_ceremony_endpoint"))
         }
-        return sendStart(phase.ground, endpoints, attempt: 1, nonceAnswered: false)
+        return vouch(phase.ground, endpoints, phase.attestation)
     }
 }
 
@@ -82,7 +89,7 @@ extension Endpoints {
         self.init(
             challenge: challenge.text, token: metadata.tokenEndpoint.text,
             revocation: metadata.revocationEndpoint?.text, faceToken: faceToken.text, attempt: attempt.text,
-            abort: abort.text)
+            abort: abort.text, attestationChallenge: metadata.challengeEndpoint?.text)
     }
 }
 

@@ -6,22 +6,21 @@ internal import OAuth
 
 /// Waits for the answer to call 1.
 struct Opening: Codable, Sendable, Equatable {
-    let ground: Ground
-    let endpoints: Endpoints
+    let plan: StartPlan
     var sending: Sending
 }
 
 extension SenseCryptSignIn {
-    mutating func sendStart(
-        _ ground: Ground, _ endpoints: Endpoints, attempt: Int, nonceAnswered: Bool
-    ) -> [Effect] {
+    mutating func sendStart(_ plan: StartPlan, evidence: String?, attempt: Int, nonceAnswered: Bool) -> [Effect] {
+        var form = startForm(plan.ground)
+        if let evidence { form.append("attestation", evidence) }
         let effect = emit(
             .call(
                 Call(
-                    purpose: .start, attempt: attempt, url: endpoints.challenge, body: .form(startForm(ground)),
+                    purpose: .start, attempt: attempt, url: plan.endpoints.challenge, body: .form(form),
                     needsDPoP: true, bestEffort: false)))
         let sending = Sending(effect: effect.id, attempt: attempt, nonceAnswered: nonceAnswered)
-        phase = .opening(Opening(ground: ground, endpoints: endpoints, sending: sending))
+        phase = .opening(Opening(plan: plan, sending: sending))
         return [effect]
     }
 
@@ -44,11 +43,12 @@ extension SenseCryptSignIn {
         case .responded(_, let response): opened(phase, response, at: now)
         case .lost(_, let detail):
             phase.sending.attempt < 2
-                ? sendStart(phase.ground, phase.endpoints, attempt: phase.sending.attempt + 1, nonceAnswered: false)
+                ? send(phase.plan, attempt: phase.sending.attempt + 1)
                 : fail(.network(lost: "start", detail))
         case .keyUnavailable: fail(.keyUnavailable)
         case .cancel: fail(.cancelled)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .ceremonySigned, .captured,
+            .faceTokenOpened, .faceTokenNotOpened,
             .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
@@ -68,9 +68,10 @@ extension SenseCryptSignIn {
                 if let reason = response.brokenNonceChallenge(answeredBefore: phase.sending.nonceAnswered) {
                     return fail(.server(message: reason))
                 }
-                return sendStart(
-                    phase.ground, phase.endpoints, attempt: phase.sending.attempt, nonceAnswered: true)
-            case .refused(let error): return fail(.refusal(of: .start, error, wire: config.wire))
+                return send(phase.plan, attempt: phase.sending.attempt, nonceAnswered: true)
+            case .refused(let error):
+                return repeatStart(phase, refused: error, response)
+                    ?? fail(.refusal(of: .start, error, wire: config.wire, unavailable: phase.plan.unavailable))
             }
         } catch {
             return fail(.server(message: "start: \(error.description)"))
@@ -80,7 +81,7 @@ extension SenseCryptSignIn {
     private mutating func goOn(_ phase: Opening, _ challenge: ChallengeSession) throws(AnswerError) -> [Effect] {
         let ceremony = try challenge.members.members("ceremony")
         let session = OpenSession(
-            ground: phase.ground, endpoints: phase.endpoints, handle: challenge.handle,
+            ground: phase.plan.ground, endpoints: phase.plan.endpoints, handle: challenge.handle,
             ceremony: try ceremony.string("id"), challenge: try ceremony.string("challenge"))
         if challenge.status != 403 {
             note(ProtocolNote(rule: "oauth.challenge.status", expected: "403", actual: "\(challenge.status)"))

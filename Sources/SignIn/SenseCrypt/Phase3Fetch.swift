@@ -31,7 +31,8 @@ extension SenseCryptSignIn {
         case .ceremonySigned(_, let jws): return sendFetch(phase, jws)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
         case .cancel: return fail(.cancelled, in: phase.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost, .captured,
+            .faceTokenOpened,
             .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
@@ -54,7 +55,8 @@ extension SenseCryptSignIn {
                 : fail(.network(lost: "face-token fetch", detail), in: phase.session)
         case .keyUnavailable: fail(.keyUnavailable, in: phase.session)
         case .cancel: fail(.cancelled, in: phase.session)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .ceremonySigned, .captured,
+            .faceTokenOpened, .faceTokenNotOpened,
             .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }

@@ -39,7 +39,8 @@ extension SenseCryptSignIn {
         case .captured(_, .closed): return fail(phase.lastOutcome.whenClosed, in: phase.check.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .faceTokenOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost,
+            .ceremonySigned, .faceTokenOpened,
             .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
@@ -74,7 +75,8 @@ extension SenseCryptSignIn {
             return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured, .pkiRan,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost,
+            .ceremonySigned, .captured, .pkiRan,
             .pkiKeysNotReady, .faceTokenRotated, .committed, .retry:
             return []
         }

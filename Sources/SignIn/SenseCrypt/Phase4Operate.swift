@@ -26,7 +26,8 @@ extension SenseCryptSignIn {
             return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost,
+            .ceremonySigned, .captured,
             .faceTokenOpened, .faceTokenNotOpened, .faceTokenRotated, .committed, .retry:
             return []
         }

@@ -30,7 +30,8 @@ extension SenseCryptSignIn {
         case .ceremonySigned(_, let jws): return sendReport(phase.check, jws, attempt: 1)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost, .captured,
+            .faceTokenOpened,
             .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }
@@ -54,7 +55,8 @@ extension SenseCryptSignIn {
                 : goOnUnreported(phase.check)
         case .keyUnavailable: fail(.keyUnavailable, in: phase.check.session)
         case .cancel: fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .ceremonySigned, .captured,
+            .faceTokenOpened, .faceTokenNotOpened,
             .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }

@@ -40,7 +40,8 @@ extension SenseCryptSignIn {
             return fail(.server(message: "the face token: \(rule)"), in: phase.check.session)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.check.session)
         case .cancel: return fail(.cancelled, in: phase.check.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured, .faceTokenOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost,
+            .ceremonySigned, .captured, .faceTokenOpened,
             .faceTokenNotOpened, .committed, .retry, .pkiRan, .pkiKeysNotReady:
             return []
         }
@@ -67,7 +68,8 @@ extension SenseCryptSignIn {
                 Proof(session: phase.session, ceremonyProof: jws, faceToken: phase.rotated, pki: phase.pki))
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.session)
         case .cancel: return fail(.cancelled, in: phase.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .captured, .faceTokenOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost, .captured,
+            .faceTokenOpened,
             .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }

@@ -41,7 +41,8 @@ extension SenseCryptSignIn {
             return sendCompletion(phase.proof, repairs: phase.repairs, attempt: phase.sending.attempt + 1)
         case .keyUnavailable: return fail(.keyUnavailable, in: phase.proof.session)
         case .cancel: return fail(.cancelled, in: phase.proof.session)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .ceremonySigned, .captured,
+            .faceTokenOpened, .faceTokenNotOpened,
             .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             return []
         }

@@ -44,7 +44,8 @@ extension SenseCryptSignIn {
         case .lost: repair(phase, .network)
         case .keyUnavailable: fail(.keyUnavailable, in: phase.proof.session)
         case .cancel: fail(.cancelled, in: phase.proof.session, awaitingTokens: phase.sending.effect)
-        case .start, .discovered, .discoveryFailed, .ceremonySigned, .captured, .faceTokenOpened, .faceTokenNotOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .ceremonySigned, .captured,
+            .faceTokenOpened, .faceTokenNotOpened,
             .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry:
             []
         }
@@ -132,7 +133,8 @@ extension SenseCryptSignIn {
         case .keyUnavailable:
             return fail(.keyUnavailable, in: phase.session, revoking: IssuedGrant(of: phase.tokens))
         // A cancel that comes while the session is being stored is too late.
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .captured, .faceTokenOpened,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost,
+            .ceremonySigned, .captured, .faceTokenOpened,
             .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
             return []
         }

@@ -17,7 +17,8 @@ extension SenseCryptSignIn {
         // Allowed however late: whether the session still lives is for the server to say.
         case .retry: sendCompletion(phase.proof)
         case .cancel: fail(.cancelled, in: phase.proof.session)
-        case .start, .discovered, .discoveryFailed, .responded, .lost, .ceremonySigned, .keyUnavailable, .captured,
+        case .start, .discovered, .discoveryFailed, .attested, .attestationUnavailable, .responded, .lost,
+            .ceremonySigned, .keyUnavailable, .captured,
             .faceTokenOpened, .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable,
             .committed:
             []

@@ -11,6 +11,9 @@ extension SenseCryptSignIn {
         switch phase {
         case .idle, .parked, .signedIn: return []
         case .discovering(let phase): return handle(.lost(phase.sending.effect, detail: detail), at: now)
+        case .challenging(let phase): return handle(.lost(phase.sending.effect, detail: detail), at: now)
+        case .attesting(let phase):
+            return send(phase.plan, attempt: phase.attempt, nonceAnswered: phase.nonceAnswered)
         case .opening(let phase): return handle(.lost(phase.sending.effect, detail: detail), at: now)
         case .fetching(let phase): return handle(.lost(phase.sending.effect, detail: detail), at: now)
         case .reporting(let phase): return handle(.lost(phase.sending.effect, detail: detail), at: now)

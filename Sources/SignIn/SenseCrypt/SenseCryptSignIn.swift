@@ -28,7 +28,8 @@ public struct SenseCryptSignIn: Codable, Sendable, Equatable {
         switch phase {
         case .signedIn: true
         case .failed(let ended): ended.isFinished
-        case .idle, .discovering, .opening, .signingFetch, .fetching, .capturing, .matching, .operating, .signingReport,
+        case .idle, .discovering, .challenging, .attesting, .opening, .signingFetch, .fetching, .capturing, .matching,
+            .operating, .signingReport,
             .reporting,
             .rotating, .signingProof, .completing, .redeeming, .committing, .parked:
             false
@@ -44,6 +45,8 @@ public struct SenseCryptSignIn: Codable, Sendable, Equatable {
         switch phase {
         case .idle: return idle(event)
         case .discovering(let phase): return discovering(phase, event, at: now)
+        case .challenging(let phase): return challenging(phase, event, at: now)
+        case .attesting(let phase): return attesting(phase, event)
         case .opening(let phase): return opening(phase, event, at: now)
         case .signingFetch(let phase): return signingFetch(phase, event)
         case .fetching(let phase): return fetching(phase, event, at: now)

@@ -14,6 +14,8 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
     case rateLimited(retryAfterSeconds: Int64?)
     /// The server does not let this application or user sign in here.
     case notAllowed(message: String)
+    /// The server wants evidence about the app, or an attestation of the client, that it did not get or cannot take.
+    case attestationFailed(message: String)
     /// The third face mismatch. Start a new session.
     case faceMismatch
     /// The person gave up after a failed liveness check.
@@ -51,6 +53,7 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
         case .server: "server"
         case .rateLimited: "rateLimited"
         case .notAllowed: "notAllowed"
+        case .attestationFailed: "attestationFailed"
         case .faceMismatch: "faceMismatch"
         case .livenessFailed: "livenessFailed"
         case .sessionExpired: "sessionExpired"
@@ -77,6 +80,7 @@ public enum SignInFailure: Error, Codable, Sendable, Hashable {
         case .rateLimited(let seconds?): "too many sign-ins; try again in \(seconds) seconds"
         case .rateLimited(nil): "too many sign-ins; try again later"
         case .notAllowed(let message): message
+        case .attestationFailed(let message): message
         case .faceMismatch: "the face did not match three times"
         case .livenessFailed: "the liveness check failed and the capture was closed"
         case .sessionExpired: "the server ended this sign-in session"

@@ -1,3 +1,4 @@
+public import OAuth
 public import Profiles
 
 /// The names of the wire that the machine itself needs, out of the profile: all of them assumed.
@@ -12,6 +13,10 @@ public struct SignInWire: Codable, Sendable, Hashable {
     public let abortPath: String
     /// The `error` of a completion whose generation is not the current one.
     public let faceTokenStale: String
+    /// The `error` of a start that carries no evidence about the app where the tenant wants it.
+    public let attestationRequired: String
+    /// The `error` of a start whose evidence breaks a rule.
+    public let attestationFailed: String
 
     /// Takes the names from a profile.
     public init(_ profile: SenseCryptProfile) {
@@ -19,8 +24,38 @@ public struct SignInWire: Codable, Sendable, Hashable {
         attemptPath = profile.ceremonyPaths.attempt
         abortPath = profile.ceremonyPaths.abort
         faceTokenStale = profile.errors.faceTokenStale.code
+        attestationRequired = profile.errors.attestationRequired.code
+        attestationFailed = "attestation_failed"
     }
 
     /// The names of the built-in profile.
     public static let builtIn = SignInWire(.builtIn)
+
+    /// Whether an `error` speaks about evidence of the app, or about an attestation of the client.
+    public func isAboutAttestation(_ code: OAuthErrorCode) -> Bool {
+        switch code {
+        case .useAttestationChallenge, .useFreshAttestation, .invalidClientAttestation: true
+        default: [attestationRequired, attestationFailed].contains(code.rawValue)
+        }
+    }
+}
+
+extension SignInWire {
+    private enum CodingKeys: String, CodingKey {
+        case faceTokenPath, attemptPath, abortPath, faceTokenStale, attestationRequired, attestationFailed
+    }
+
+    /// Reads the names of a stored flow; one that was stored before there was a name has the built-in one.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        faceTokenPath = try container.decode(String.self, forKey: .faceTokenPath)
+        attemptPath = try container.decode(String.self, forKey: .attemptPath)
+        abortPath = try container.decode(String.self, forKey: .abortPath)
+        faceTokenStale = try container.decode(String.self, forKey: .faceTokenStale)
+        let builtIn = Self.builtIn
+        attestationRequired =
+            try container.decodeIfPresent(String.self, forKey: .attestationRequired) ?? builtIn.attestationRequired
+        attestationFailed =
+            try container.decodeIfPresent(String.self, forKey: .attestationFailed) ?? builtIn.attestationFailed
+    }
 }

@@ -1,3 +1,5 @@
+import Encoding
+
 /// Turns a list of arguments into a command and its values, or says in one line what is wrong with it.
 struct CommandLineReader: Sendable {
     /// What may be asked for.

@@ -45,7 +45,7 @@ enum AttestCommand {
             ("defect", "defect"), ("stale-challenge", "stale_challenge"),
         ]
         for (option, member) in members { body[member] = parsed[option].map(JSON.string) }
-        body["settings"] = try settings(parsed.all("set"))
+        body["settings"] = try AttestationOptions.settings(parsed.all("set"), option: "set")
         let path = Path.device(parsed.required("device")) + "/attest"
         let control = try await context.control()
         let made = try await calling { () throws(ControlFailure) in try await control.post(path, .object(body)) }
@@ -67,30 +67,6 @@ enum AttestCommand {
             made, lines: ["\(bytes.count) bytes written to \(file)"] + Columns.pairs(shown, indent: 0))
         return .done
     }
-
-    /// `NAME=VALUE` as members: a number, `true` and `false` are what they look like, commas make a list of verdicts.
-    private static func settings(_ list: [String]) throws(CommandFailure) -> JSON? {
-        guard !list.isEmpty else { return nil }
-        var (settings, app) = (JSONObject(), JSONObject())
-        for text in list {
-            guard let equals = text.firstIndex(of: "=") else {
-                throw .badValue("set", "'\(text)' is not NAME=VALUE")
-            }
-            let (name, value) = (String(text[..<equals]), String(text[text.index(after: equals)...]))
-            if name.hasPrefix("app.") {
-                let member = String(name.dropFirst(4))
-                app[member] = member == "version" ? number(value) : .string(value)
-            } else if name == "device_verdicts" {
-                settings[name] = .array(value.split(separator: ",").map { .string(String($0)) })
-            } else {
-                settings[name] = value == "true" ? true : value == "false" ? false : number(value)
-            }
-        }
-        if app.count > 0 { settings["app"] = .object(app) }
-        return .object(settings)
-    }
-
-    private static func number(_ text: String) -> JSON { Int64(text).map { .int($0) } ?? .string(text) }
 
     private static func bare(_ made: JSON) throws(CommandFailure) -> [UInt8] {
         guard let evidence = made["evidence"] else { throw .unexpectedAnswer("evidence") }

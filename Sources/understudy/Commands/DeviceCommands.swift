@@ -1,4 +1,5 @@
 import Control
+import Device
 import Encoding
 
 /// `understudy device …`: the virtual phones.
@@ -14,7 +15,9 @@ enum DeviceCommands {
                 .many("scan", "OUTCOME", help: "what the camera sees next, by commas or again"),
                 .one("default-scan", "OUTCOME", standard: "match", help: "what it sees when nothing is queued"),
                 .one("face-of", "OTHER", help: "held by the same person as this other phone"),
-            ], notes: [outcomes], action: create),
+                .many(
+                    "attest", "NAME=VALUE", help: "what it says of itself in evidence, such as boot_state=unverified"),
+            ], notes: [outcomes, AttestationOptions.note], action: create),
         CommandSpec(
             "device list", "list the virtual phones",
             options: [
@@ -37,6 +40,12 @@ enum DeviceCommands {
             options: [deviceOption], notes: ["Write -- before a clock that begins with a dash: device clock D -- -2h"],
             action: clock),
         CommandSpec(
+            "device attestation", "show or change what a phone says of itself in evidence about its app",
+            arguments: [device, ArgumentSpec(name: "NAME=VALUE", optional: true, repeats: true, help: "a setting")],
+            options: [deviceOption, .flag("genuine", help: "everything as a genuine phone has it, then the settings")],
+            notes: ["such as: device attestation D boot_state=unverified app.version=7", AttestationOptions.note],
+            action: attestation),
+        CommandSpec(
             "device delete", "wipe a phone: keys, enrolments, session and sign-ins", arguments: [device],
             options: [deviceOption], action: delete),
     ]
@@ -58,6 +67,7 @@ enum DeviceCommands {
         body["default_scan"] = parsed["default-scan"].map(JSON.string)
         body["face_of"] = parsed["face-of"].map(JSON.string)
         if parsed["scan"] != nil { body["scans"] = .array(Words.divided(parsed.all("scan")).map(JSON.string)) }
+        body["attestation"] = try AttestationOptions.settings(parsed.all("attest"), option: "attest")
         let control = try await context.control()
         let made = try await calling { () throws(ControlFailure) in
             try await control.post("/v1/devices", .object(body))
@@ -121,6 +131,26 @@ enum DeviceCommands {
             try await control.document("PATCH", Path.device(id), body: ["clock": .string(clock)])
         }
         context.output.result(changed, lines: DeviceLines.lines(changed))
+        return .done
+    }
+
+    private static func attestation(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
+        -> ExitCode
+    {
+        let (id, rest) = try subject(parsed, extra: .max)
+        let changes = try AttestationOptions.settings(rest, option: "attestation")
+        let control = try await context.control()
+        let device = try await calling { () throws(ControlFailure) in
+            if parsed.has("genuine") {
+                let genuine = AttestationSettings().json
+                _ = try await control.document("PATCH", Path.device(id), body: ["attestation": genuine])
+            }
+            guard let changes else { return try await control.get(Path.device(id)) }
+            return try await control.document("PATCH", Path.device(id), body: ["attestation": changes])
+        }
+        let settings = device["attestation"] ?? .null
+        context.output.result(
+            settings, lines: Columns.pairs(AttestationOptions.shown(settings, all: true), indent: 0))
         return .done
     }
 

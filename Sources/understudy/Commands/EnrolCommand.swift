@@ -11,6 +11,7 @@ enum EnrolCommand {
             .one("ticket", "T", help: "a one-time ticket: understudy idp ticket makes one"),
             .one("email", "E", help: "without a ticket: asks the issuer to mail a code to this address"),
             .one("code", "C", help: "the code that came by mail, together with --email"),
+            AttestationOptions.defect,
         ], action: run)
 
     private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
@@ -25,6 +26,7 @@ enum EnrolCommand {
         body["ticket"] = ticket.map(JSON.string)
         body["email"] = email.map(JSON.string)
         body["code"] = code.map(JSON.string)
+        body["attestation_defect"] = parsed["attest-defect"].map(JSON.string)
         let path = Path.device(parsed.required("device")) + "/enrolments"
         let control = try await context.control()
         let (status, document) = try await calling { () throws(ControlFailure) in

@@ -19,7 +19,7 @@ enum OAuthCommands {
                 .flag("browser", help: "print the address for a browser, and wait for it on loopback"),
                 .many("fault", "FAULT:CALL[:N]", help: "what to break, at: authorize, token, revocation"),
                 .flag("show-tokens", help: "print the tokens themselves"),
-            ],
+            ] + ClientAttestationOptions.specs,
             notes: [
                 "without --browser the phone asks for the pages itself: that is enough for a server that approves by "
                     + "itself, not for one that shows a form",
@@ -53,6 +53,7 @@ enum OAuthCommands {
         body["resource"] = parsed["resource"].map(JSON.string)
         body["login_hint"] = parsed["hint"].map(JSON.string)
         if parsed["fault"] != nil { body["faults"] = .array(Words.divided(parsed.all("fault")).map(JSON.string)) }
+        try ClientAttestationOptions.add(to: &body, parsed)
         let path = Path.device(parsed.required("device")) + "/flows"
         let control = try await context.control()
         let flow = try await calling { () throws(ControlFailure) in try await control.post(path, .object(body)) }

@@ -17,7 +17,8 @@ enum SignInCommand {
             .many(
                 "fault", "FAULT:CALL[:N]", help: "what to break: lose-reply:token, drop:start, status-503:completion:2"),
             .flag("show-tokens", help: "print the tokens themselves"),
-        ] + AssertionOptions.specs + PKICommand.options,
+            AttestationOptions.defect,
+        ] + AssertionOptions.specs + ClientAttestationOptions.specs + PKICommand.options,
         notes: [
             PKICommand.note,
             "faults: drop, lose-reply, status-400 to status-599; at: "
@@ -37,7 +38,9 @@ enum SignInCommand {
         body["resource"] = parsed["resource"].map(JSON.string)
         if parsed["scan"] != nil { body["scans"] = .array(Words.divided(parsed.all("scan")).map(JSON.string)) }
         if parsed["fault"] != nil { body["faults"] = .array(Words.divided(parsed.all("fault")).map(JSON.string)) }
+        body["attestation_defect"] = parsed["attest-defect"].map(JSON.string)
         body["client_assertion_provider"] = try AssertionOptions.provider(parsed)
+        try ClientAttestationOptions.add(to: &body, parsed)
         body["pki"] = try PKICommand.request(parsed)
         let path = Path.device(parsed.required("device")) + "/flows"
         let control = try await context.control()

@@ -21,6 +21,10 @@ enum DeviceLines {
             let client = provider["client_id"].flatMap { $0 == .null ? nil : $0.shown } ?? "any client"
             pairs.append(("assertions", "\(provider.shown("kind")), for \(client)"))
         }
+        let unusual = AttestationOptions.shown(device["attestation"], all: false)
+        if !unusual.isEmpty {
+            pairs.append(("attestation", unusual.map { "\($0.0)=\($0.1)" }.joined(separator: " ")))
+        }
         return Columns.pairs(pairs, indent: 0)
     }
 

@@ -25,6 +25,7 @@ struct FlowNarrator {
         case "call": call(step)
         case "scan": ["  camera: \(scan(step.shown("outcome")))"]
         case "face": ["  " + face(step)]
+        case "evidence": ["  " + vouching(step)]
         case "fault": ["  fault as asked: \(step.shown("fault")) at \(step.shown("call"))"]
         default: ["  \(step.shown("kind")): \(step.shown)"]
         }
@@ -60,6 +61,13 @@ struct FlowNarrator {
         }
     }
 
+    private func vouching(_ step: JSON) -> String {
+        guard step["event"] == "made" else { return style.bad("no evidence about the app: \(step.shown("why"))") }
+        let counter = step["counter"].map { ", counter \($0.shown)" } ?? ""
+        let defect = step["defect"].map { ", wrong as asked: \($0.shown)" } ?? ""
+        return "evidence about the app: \(step.shown("format"))\(counter)\(defect)"
+    }
+
     private mutating func call(_ step: JSON) -> [String] {
         defer { lastError = step["error"]?.string }
         let attempt = step["attempt"]?.int ?? 1
@@ -74,6 +82,11 @@ struct FlowNarrator {
         for proof in step["proved"]?.array ?? [] { lines += self.proof(proof) }
         if let origin = step["client_assertion"]?["by"] {
             lines += row("proved", "client_assertion in the body, by the confidential client's \(origin.shown)")
+        }
+        if let attestation = step["client_attestation"] {
+            let how = attestation.shown("mode") == "normal" ? "with a proof of its key" : "of the DPoP key"
+            let defect = attestation["defect"].map { ", wrong as asked: \($0.shown)" } ?? ""
+            lines += row("proved", "OAuth-Client-Attestation header, \(how)\(defect)")
         }
         let known = evidence?.consume(step)
         for line in known?.proved ?? [] { lines += row("proved", line) }
@@ -177,6 +190,10 @@ enum Meaning {
     static func of(error name: String?) -> String? {
         switch name {
         case "use_dpop_nonce": "the proof must carry a nonce of the server's; nothing was used up"
+        case "attestation_required": "the tenant wants evidence about the app with this call"
+        case "use_attestation_challenge": "the attestation must be for a fresh challenge of the server's"
+        case "use_fresh_attestation": "the client's attestation is too old; a new one is asked of the attester"
+        case "attestation_failed": "the evidence about the app breaks the rule named"
         case "insufficient_authorization": "no refusal yet: the session is open and asks for the ceremony"
         default: nil
         }

@@ -78,6 +78,15 @@ struct Phone: Sendable {
         do { return try serverMetadata() } catch { preconditionFailure("the fixture cannot be made: \(error)") }
     }()
 
+    /// The same issuer, which looks at evidence about the app.
+    static let attestingMetadata: ServerMetadata = {
+        do {
+            return try serverMetadata([
+                "challenge_endpoint": "https://acme.idp.example/oauth2/attestation-challenge"
+            ])
+        } catch { preconditionFailure("the fixture cannot be made: \(error)") }
+    }()
+
     static func serverMetadata(_ changes: [String: JSON] = [:]) throws -> ServerMetadata {
         try ServerMetadata(members: AnswerMembers(metadata(changes)), issuer: issuer, allowPlainHTTPOnLoopback: false)
     }

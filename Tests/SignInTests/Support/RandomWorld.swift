@@ -15,7 +15,9 @@ struct RandomWorld {
         CallResponse(status: 429, mediaType: nil, retryAfter: "3", body: []), Replies.nonceWanted,
         Replies.error(400, "use_dpop_nonce"), Replies.html, Replies.json(200, [:]), Replies.json(200, []),
         Replies.error(400, "invalid_session"), Replies.error(403, "access_denied"),
-        Replies.error(400, "unauthorized_client"), Replies.error(400, "face_token_stale"),
+        Replies.evidenceWanted, Replies.challengeStale, Replies.evidenceBad,
+        Replies.error(400, "attestation_required"), Replies.error(400, "unauthorized_client"),
+        Replies.error(400, "face_token_stale"),
         Replies.error(400, "invalid_grant"), Replies.error(418, "teapot"), Replies.started, Replies.code("another"),
         Replies.faceToken(attemptsLeft: 1), Replies.faceToken(passwordProtected: true), Replies.attemptsLeft(0),
         CallResponse(status: 204, mediaType: nil, body: []), CallResponse(status: 100, mediaType: nil, body: []),
@@ -26,6 +28,7 @@ struct RandomWorld {
         if dice.chance(luck), let good = try GoodWorld.answer(to: effect) {
             // Good fortune still fails to match now and then.
             if case .faceTokenOpened(let id) = good, dice.chance(40) { return .faceTokenNotOpened(id) }
+            if case .discovered(let id, _) = good, dice.chance(50) { return .discovered(id, Phone.attestingMetadata) }
             if case .captured(let id, _) = good, dice.chance(30) { return .captured(id, capture()) }
             return good
         }
@@ -40,6 +43,8 @@ struct RandomWorld {
                 return .responded(id, Replies.bearerTokens)
             }
             return .responded(id, dice.pick(Self.troubles))
+        case .attest:
+            return dice.pick([.attestationUnavailable(id, rule: "no such format"), .keyUnavailable(id)])
         case .signCeremony, .commit: return .keyUnavailable(id)
         case .capture: return .captured(id, capture())
         case .openFaceToken: return dice.chance(80) ? .faceTokenNotOpened(id) : .faceTokenUnusable(id, rule: "bent")
@@ -62,7 +67,8 @@ struct RandomWorld {
         dice.pick([
             .discovered(id, Phone.goodMetadata), .discoveryFailed(id, .unreachable(detail: "late")),
             .responded(id, Replies.goodTokens), .responded(id, Replies.code()), .responded(id, Replies.started),
-            .lost(id, detail: "late"), .ceremonySigned(id, jws: "l.a.te"), .captured(id, capture()),
+            .lost(id, detail: "late"), .attested(id, evidence: "bGF0ZQ"), .attestationUnavailable(id, rule: "late"),
+            .ceremonySigned(id, jws: "l.a.te"), .captured(id, capture()),
             .faceTokenOpened(id), .faceTokenNotOpened(id), .faceTokenRotated(id, sealed: [9]), .committed(id),
             .pkiRan(id, PKIOutput(keys: [])), .pkiKeysNotReady(id),
         ])

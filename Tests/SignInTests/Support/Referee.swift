@@ -14,6 +14,7 @@ struct Referee {
     private var isDone = false
     private var captures = 0
     private var operationRan = false
+    private var attestations = 0
     private var sent: [Call.Purpose: Int] = [:]
 
     /// One step: the flow before, what happened (nil for a kill and resume), what came of it, the flow after.
@@ -134,7 +135,10 @@ struct Referee {
     /// However a server answers, nothing is sent forever.
     private mutating func watchCalls(_ effects: [Effect]) {
         for case .call(let call) in effects.map(\.action) { sent[call.purpose, default: 0] += 1 }
-        demand(sent[.start, default: 0] <= 4, "a start is sent twice, each with one nonce repeat")
+        for case .attest in effects.map(\.action) { attestations += 1 }
+        demand(sent[.attestationChallenge, default: 0] <= 2, "a challenge is asked for twice")
+        demand(sent[.start, default: 0] <= 5, "a start is sent twice, each with a nonce repeat, and once for evidence")
+        demand(attestations <= 5, "evidence is made for a send of a start")
         demand(sent[.faceToken, default: 0] <= 2, "a fetch is sent twice")
         demand(sent[.attempt, default: 0] <= 6, "a report is sent twice, three times over")
         demand(sent[.abort, default: 0] <= 1, "an abort is sent once")

@@ -18,6 +18,19 @@ enum Replies {
     static let html = CallResponse(status: 200, mediaType: "text/html", body: Array("<p>hello</p>".utf8))
     static let nonceWanted = error(400, "use_dpop_nonce", nonce: "fresh-nonce")
 
+    static let attestationChallenge = json(200, ["attestation_challenge": "challenge-of-evidence"], nonce: "n0")
+    static let noAttestationChallenge = json(200, ["a_member_of_tomorrow": true], nonce: "n0")
+    static let evidenceWanted = asking(error(400, "attestation_required"))
+    static let challengeStale = asking(error(400, "use_attestation_challenge"))
+    static let evidenceBad = asking(error(400, "attestation_failed"))
+
+    /// A refusal that brings a challenge for better evidence.
+    static func asking(_ refusal: CallResponse, for challenge: String = "challenge-of-refusal") -> CallResponse {
+        var refusal = refusal
+        refusal.attestationChallenge = challenge
+        return refusal
+    }
+
     static let challenge: JSON = [
         "error": "insufficient_authorization", "auth_session": .string(Secret.session), "expires_in": 300,
         "ceremony": ["id": "ceremony-1", "challenge": "challenge-1"],
@@ -99,7 +112,8 @@ enum Secret {
     static let code = "secret-code"
     static let refreshToken = "secret-refresh-token"
     static let proof = "secret.ceremony.proof"
+    static let evidence = "c2VjcmV0LWV2aWRlbmNl"
     static let all = [
-        session, code, refreshToken, proof, Phone.shared.secrets.codeVerifier, Phone.shared.secrets.nonce,
+        evidence, session, code, refreshToken, proof, Phone.shared.secrets.codeVerifier, Phone.shared.secrets.nonce,
     ]
 }

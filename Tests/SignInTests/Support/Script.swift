@@ -1,6 +1,7 @@
 import Device
 import Encoding
 import Foundation
+import OAuth
 import SignIn
 import Testing
 
@@ -14,6 +15,8 @@ struct Script {
     /// The effects of the last event.
     private(set) var last: [Effect] = []
     var now = Phone.now
+    /// What the issuer says of itself.
+    var metadata = Phone.goodMetadata
 
     init(config: SignInConfig = Phone.shared.config) { flow = SenseCryptSignIn(config: config) }
 
@@ -85,7 +88,7 @@ struct Script {
             if case .capture = effect.action, !captures.isEmpty {
                 event = .captured(effect.id, captures.removeFirst())
             } else {
-                event = try GoodWorld.answer(to: effect)
+                event = try GoodWorld.answer(to: effect, metadata)
             }
             try send(try #require(event))
         }
@@ -96,7 +99,7 @@ struct Script {
     mutating func finish() throws {
         for _ in 0..<100 where !flow.isFinished {
             let effect = try #require(open.first)
-            try send(try #require(try GoodWorld.answer(to: effect)))
+            try send(try #require(try GoodWorld.answer(to: effect, metadata)))
         }
         try #require(flow.isFinished)
     }
@@ -109,9 +112,10 @@ func stored<T: Codable>(_ value: T) throws -> T {
 
 /// A world where everything goes well.
 enum GoodWorld {
-    static func answer(to effect: Effect) throws -> Event? {
+    static func answer(to effect: Effect, _ metadata: ServerMetadata = Phone.goodMetadata) throws -> Event? {
         switch effect.action {
-        case .discover: .discovered(effect.id, Phone.goodMetadata)
+        case .discover: .discovered(effect.id, metadata)
+        case .attest: .attested(effect.id, evidence: Secret.evidence)
         case .call(let call): .responded(effect.id, reply(to: call))
         case .signCeremony(let claims, _): .ceremonySigned(effect.id, jws: Secret.proof + "." + claims.act.name)
         case .capture: .captured(effect.id, .live(SampleID(rawValue: "self")))
@@ -127,6 +131,7 @@ enum GoodWorld {
         switch call.purpose {
         // No call of this machine's: the pages of a browser's way are effects of their own.
         case .authorize: Replies.html
+        case .attestationChallenge: Replies.attestationChallenge
         case .start: Replies.started
         case .faceToken: Replies.faceToken(pki: Replies.facePKI)
         case .attempt: Replies.attemptsLeft(3)

@@ -34,6 +34,13 @@ extension PhaseTable {
         case "opening":
             script = try Steps.script(at: "call(start)")
             try script.lose()
+        case "challenging":
+            script = try Steps.script(at: "call(attestationChallenge)", metadata: Phone.attestingMetadata)
+            try script.lose()
+        case "attesting":
+            script = try Steps.script(at: "call(start)")
+            try script.respond(Replies.evidenceWanted)
+            words = name + ", after a refusal"
         case "fetching":
             script = try Steps.script(at: "call(faceToken)")
             try script.lose()
@@ -96,7 +103,8 @@ extension PhaseTable {
                     "discoveryFailed: invalid"
                 ),
             ]
-        case .lost, .start, .discovered, .ceremonySigned, .keyUnavailable, .faceTokenOpened, .faceTokenNotOpened,
+        case .lost, .start, .discovered, .attested, .attestationUnavailable, .ceremonySigned, .keyUnavailable,
+            .faceTokenOpened, .faceTokenNotOpened,
             .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .committed, .retry, .cancel:
             return [(event, event.name)]
         }
@@ -105,7 +113,18 @@ extension PhaseTable {
     private static func answers(at step: String) -> [(CallResponse, String)] {
         var answers: [(CallResponse, String)] = []
         switch step {
-        case "opening": answers = [(Replies.started, "403 insufficient_authorization")]
+        case "challenging":
+            answers = [
+                (Replies.attestationChallenge, "200"), (Replies.noAttestationChallenge, "200 without a challenge"),
+            ]
+        case "opening":
+            answers = [
+                (Replies.started, "403 insufficient_authorization"),
+                (Replies.evidenceWanted, "attestation_required with a challenge"),
+                (Replies.error(400, "attestation_required"), "attestation_required without a challenge"),
+                (Replies.challengeStale, "use_attestation_challenge with a challenge"),
+                (Replies.evidenceBad, "attestation_failed"),
+            ]
         case "fetching":
             answers = [
                 (Replies.faceToken(), "200"), (Replies.faceToken(passwordProtected: true), "200, password-protected"),

@@ -16,8 +16,12 @@ enum Steps {
     /// One sample for each step, in the order of a sign-in.
     static func all() throws -> [Sample] {
         var samples = [Sample(flow: SenseCryptSignIn(config: Phone.shared.config), awaited: EffectID(rawValue: 0))]
+        samples.append(try at("discover"))
+        for name in ["call(attestationChallenge)", "attest"] {
+            samples.append(try sample(script(at: name, metadata: Phone.attestingMetadata)))
+        }
         for name in [
-            "discover", "call(start)", "signCeremony(face-token)", "call(faceToken)", "capture", "openFaceToken",
+            "call(start)", "signCeremony(face-token)", "call(faceToken)", "capture", "openFaceToken",
         ] {
             samples.append(try at(name))
         }
@@ -40,8 +44,11 @@ enum Steps {
         return samples
     }
 
-    static func script(at name: String, config: SignInConfig = Phone.shared.config) throws -> Script {
+    static func script(
+        at name: String, config: SignInConfig = Phone.shared.config, metadata: ServerMetadata = Phone.goodMetadata
+    ) throws -> Script {
         var script = Script(config: config)
+        script.metadata = metadata
         try script.advance(to: name)
         return script
     }
@@ -57,7 +64,9 @@ enum Steps {
         [
             .start(Phone.shared.facts, Phone.shared.secrets), .discovered(id, Phone.goodMetadata),
             .discoveryFailed(id, .unreachable(detail: "gone")), .responded(id, Replies.html),
-            .lost(id, detail: "gone"), .ceremonySigned(id, jws: "j.w.s"), .keyUnavailable(id),
+            .lost(id, detail: "gone"),
+            .attested(id, evidence: Secret.evidence), .attestationUnavailable(id, rule: "no such format"),
+            .ceremonySigned(id, jws: "j.w.s"), .keyUnavailable(id),
             .captured(id, .closed), .faceTokenOpened(id), .faceTokenNotOpened(id),
             .faceTokenRotated(id, sealed: Phone.shared.rotated), .faceTokenUnusable(id, rule: "bent"),
             .pkiRan(id, Phone.shared.output), .pkiKeysNotReady(id), .committed(id), .retry, .cancel,
