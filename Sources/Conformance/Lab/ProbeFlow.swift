@@ -111,6 +111,8 @@ final class ProbeFlow {
         case .rotateFaceToken(let generation, let classes):
             answer(.faceTokenRotated(effect.id, sealed: try reseal(generation, classes)))
         case .commit: answer(.committed(effect.id))
+        // The tenant under examination asks a probe for no evidence, or takes none at all.
+        case .attest: answer(.attestationUnavailable(effect.id, rule: "a probe makes no evidence"))
         case .runPKI, .done: break
         }
     }
