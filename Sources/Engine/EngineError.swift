@@ -45,6 +45,8 @@ public enum EngineError: Error, Sendable, Hashable {
     case refresh(RefreshError)
     /// The phone's platform gives no evidence.
     case attestation(AttestationError)
+    /// An event of a phone's life that makes no sense as the phone is.
+    case outOfPlace(event: String, why: String)
     /// The state directory could not be read or written.
     case storage(String)
 
@@ -69,6 +71,7 @@ public enum EngineError: Error, Sendable, Hashable {
         case .worldBusy: "world_busy"
         case .refresh(let error): error.code
         case .attestation(let error): error.code
+        case .outOfPlace: "out_of_place"
         case .storage: "storage"
         }
     }
@@ -101,6 +104,7 @@ extension EngineError: CustomStringConvertible {
         case .worldBusy: "the whole world is being saved or replaced; try again"
         case .refresh(let error): error.message
         case .attestation(let error): error.description
+        case .outOfPlace(let event, let why): "'\(event)' makes no sense now: \(why)"
         case .storage(let why): "the state directory failed: \(why)"
         }
     }

@@ -104,5 +104,13 @@ extension Migration {
                     device TEXT PRIMARY KEY REFERENCES devices ON DELETE CASCADE, body BLOB NOT NULL
                 ) STRICT, WITHOUT ROWID;
                 """),
+        Migration(
+            name: "conditions of devices",
+            sql: """
+                CREATE TABLE device_conditions (
+                    device TEXT PRIMARY KEY REFERENCES devices ON DELETE CASCADE, offline INTEGER NOT NULL,
+                    locked_out INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                """),
     ]
 }

@@ -61,7 +61,7 @@ extension DeviceActor {
             var none = FaultPlan()
             let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &none)
             if let fault { publish(fault, at: .call(call.purpose)) }
-            _ = try await world.network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
+            _ = try await network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
             return true
         } catch {
             return false
