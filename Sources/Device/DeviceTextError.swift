@@ -30,7 +30,7 @@ public enum DeviceTextError: Error, Sendable, Hashable, CustomStringConvertible 
         switch self {
         case .unknownScanOutcome(let given):
             "'\(Self.shown(given))' is not a scan outcome; use match, mismatch, livenessFailed:REASON, "
-                + "badCapture:CAUSE, cancel or hang"
+                + "badCapture:CAUSE, cancel, hang, lockout, notEnrolled or unsupported"
         case .unknownBadCapture(let given):
             "'\(Self.shown(given))' is not a cause of a bad capture; use "
                 + BadCapture.allCases.map(\.rawValue).joined(separator: ", ")

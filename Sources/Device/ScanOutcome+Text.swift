@@ -11,6 +11,9 @@ extension ScanOutcome: LosslessStringConvertible {
         case ("mismatch", nil): self = .mismatch
         case ("cancel", nil): self = .cancel
         case ("hang", nil): self = .hang
+        case ("lockout", nil): self = .lockout
+        case ("notEnrolled", nil): self = .notEnrolled
+        case ("unsupported", nil): self = .unsupported
         case ("livenessFailed", let reason): self = try .livenessFailed(reason: Self.checkedReason(reason ?? ""))
         case ("badCapture", let cause):
             guard let known = BadCapture(rawValue: cause ?? "") else { throw .unknownBadCapture(cause ?? "") }
@@ -34,6 +37,9 @@ extension ScanOutcome: LosslessStringConvertible {
         case .badCapture(let cause): "badCapture:\(cause.rawValue)"
         case .cancel: "cancel"
         case .hang: "hang"
+        case .lockout: "lockout"
+        case .notEnrolled: "notEnrolled"
+        case .unsupported: "unsupported"
         }
     }
 

@@ -1,7 +1,7 @@
 /// What the virtual camera reports for one face scan.
 ///
 /// Its text form is what the command line and the database hold: `match`, `mismatch`, `livenessFailed:photo`,
-/// `badCapture:blurred`, `cancel`, `hang`.
+/// `badCapture:blurred`, `cancel`, `hang`, `lockout`, `notEnrolled`, `unsupported`.
 public enum ScanOutcome: Sendable, Hashable {
     /// The enrolled face, alive. Whether it opens the face token is then for the token to say.
     case match
@@ -15,6 +15,12 @@ public enum ScanOutcome: Sendable, Hashable {
     case cancel
     /// The person walked away: no scan ever comes.
     case hang
+    /// The platform has locked face recognition after too many failures, and shows no capture.
+    case lockout
+    /// No face is set up on this phone, and the platform shows no capture.
+    case notEnrolled
+    /// This phone has nothing to scan faces with.
+    case unsupported
 
     /// The most characters a liveness reason has in the text form.
     public static let longestReason = 64

@@ -47,6 +47,8 @@ public enum EngineError: Error, Sendable, Hashable {
     case refresh(RefreshError)
     /// The phone's platform gives no evidence.
     case attestation(AttestationError)
+    /// An event of a phone's life that makes no sense as the phone is.
+    case outOfPlace(event: String, why: String)
     /// The state directory could not be read or written.
     case storage(String)
 
@@ -72,6 +74,7 @@ public enum EngineError: Error, Sendable, Hashable {
         case .worldBusy: "world_busy"
         case .refresh(let error): error.code
         case .attestation(let error): error.code
+        case .outOfPlace: "out_of_place"
         case .storage: "storage"
         }
     }
@@ -109,6 +112,7 @@ extension EngineError: CustomStringConvertible {
         case .worldBusy: "the whole world is being saved or replaced; try again"
         case .refresh(let error): error.message
         case .attestation(let error): error.description
+        case .outOfPlace(let event, let why): "'\(event)' makes no sense now: \(why)"
         case .storage(let why): "the state directory failed: \(why)"
         }
     }

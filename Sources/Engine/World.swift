@@ -8,7 +8,7 @@ import Store
 /// What every device actor shares: the store, the network, the clock, and chance.
 struct World: Sendable {
     let store: Store
-    let network: Network
+    private(set) var network: Network
     /// Metadata asked for by nobody's phone; each device has a cache of its own.
     let metadata = MetadataCache()
     let clock: any WallClock
@@ -36,6 +36,13 @@ struct World: Sendable {
     let faults: FaultBook
     /// Longest a call may take, in milliseconds.
     let callTimeout: Int
+
+    /// The same world by another way to the network.
+    func reaching(_ network: Network) -> World {
+        var world = self
+        world.network = network
+        return world
+    }
 }
 
 extension World {

@@ -114,5 +114,13 @@ extension Migration {
                     client_id TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (device, issuer, client_id)
                 ) STRICT, WITHOUT ROWID;
                 """),
+        Migration(
+            name: "conditions of devices",
+            sql: """
+                CREATE TABLE device_conditions (
+                    device TEXT PRIMARY KEY REFERENCES devices ON DELETE CASCADE, offline INTEGER NOT NULL,
+                    locked_out INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+                """),
     ]
 }

@@ -75,7 +75,9 @@ struct WrongHouse: Sendable {
             _ = try? await house.engine.refreshSession(of: ada, faults: [planned])
         case .api:
             do {
-                _ = try await house.engine.fetch(try call, device: ada, wrong: wrong)
+                _ = try await house.engine.fetch(
+                    try call, device: ada,
+                    faults: [try PlannedFault(text: "wrong-\(wrong.rawValue):fetch", among: nil)])
             } catch EngineError.invalid(_, let rule, _) {
                 outcome.unavailable = rule
             }

@@ -17,6 +17,7 @@ import Testing
         .idpRecord, .idpRecordsFrom, .idpRecordsAfter, .idpAllRecords, .upsertIdPRecord, .deleteIdPRecord,
         .deleteIdPRecords, .attestationRoots, .insertAttestationRoots, .attestedInstall, .setAttestedInstall,
         .otherAppAttestKey, .clientInstance, .setClientInstance,
+        .condition, .setCondition, .deleteCondition, .possessions,
     ]
 
     /// Where a scan or a sort is meant, and why it is no cost that grows with use.
@@ -26,6 +27,7 @@ import Testing
         "flows.live": "once at start, over live flows only",
         "flows.newest": "the last rows and no more",
         "flows.prune": "over finished flows only, which it bounds",
+        "life.possessions": "reads the schema, when a device is copied",
         "nonces.newest": "sorts one device's nonces, 65 at most",
         "nonces.trim": "sorts one device's nonces, 65 at most",
         "journal.end": "the last row and no more",
@@ -47,7 +49,10 @@ import Testing
         #expect(try plan(sql.text).contains { $0.hasPrefix("SCAN") || $0.contains("TEMP B-TREE") })
     }
 
-    @Test(arguments: ["keys", "enrolments", "sessions", "flows", "nonces", "attested_installs", "client_instances"])
+    @Test(arguments: [
+        "keys", "enrolments", "sessions", "flows", "nonces", "attested_installs", "client_instances",
+        "device_conditions",
+    ])
     func `removing a device finds what belongs to it by index`(_ table: String) throws {
         for step in try plan("SELECT 1 FROM \(table) WHERE device = ?1") {
             #expect(step.hasPrefix("SEARCH"), "\(step)")

@@ -61,7 +61,7 @@ struct CommandLineTests {
             ("frobnicate", "unknown command 'frobnicate'"),
             ("device crate", "unknown command 'device crate'; did you mean 'device create'?"),
             ("flow eat", "unknown command 'flow eat'; there are list, show, retry, cancel, take-secret, scan"),
-            ("device", "device needs a verb: create, list, show, scans, clock, attestation, delete"),
+            ("device", "device needs a verb: create, list, show, scans, clock, attestation, life, delete"),
             ("", "a command is missing"),
             ("signin", "signin needs --device D"),
             ("signin --device d --issuer i", "signin needs --client C"),

@@ -131,6 +131,9 @@ extension ControlAPI {
             try await api.changeDevice(path[0], request)
         },
         Route("DELETE", "/v1/devices/*") { api, _, path throws(ControlProblem) in try await api.deleteDevice(path[0]) },
+        Route("POST", "/v1/devices/*/life") { api, request, path throws(ControlProblem) in
+            try await api.live(path[0], request)
+        },
         Route("POST", "/v1/devices/*/scans") { api, request, path throws(ControlProblem) in
             try await api.addScans(path[0], request)
         },

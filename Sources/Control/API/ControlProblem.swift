@@ -47,7 +47,7 @@ extension ControlProblem {
         switch error {
         case .noSuchDevice, .noSuchFlow, .noSuchEnrolment, .noSession:
             self.init(status: 404, code: error.code, detail: error.description)
-        case .deviceExists, .notParked, .notWaiting, .alreadyEnded, .noSecret, .flowsUnderWay, .worldBusy:
+        case .deviceExists, .notParked, .notWaiting, .alreadyEnded, .noSecret, .flowsUnderWay, .worldBusy, .outOfPlace:
             self.init(status: 409, code: error.code, detail: error.description)
         case .refresh(.signInRequired):
             self.init(status: 409, code: error.code, detail: error.description)

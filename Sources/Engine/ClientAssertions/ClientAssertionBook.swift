@@ -59,6 +59,15 @@ final class ClientAssertionBook: Sendable {
     /// A flow is over and needs nothing more.
     func end(_ flow: FlowID) { contents.withLock { $0.flows[flow] = nil } }
 
+    /// A device's process has ended: what was registered for it, and for its flows, is gone; what the launch registers
+    /// is there again at the next.
+    func end(_ flows: [FlowID], of device: DeviceID) {
+        contents.withLock { contents in
+            contents.slots[device] = nil
+            for flow in flows { contents.flows[flow] = nil }
+        }
+    }
+
     /// Forgets a device that was wiped.
     func forget(_ device: DeviceID) { contents.withLock { $0.slots[device] = nil } }
 

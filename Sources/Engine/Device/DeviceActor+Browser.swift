@@ -34,7 +34,7 @@ extension DeviceActor {
             timeoutMilliseconds: world.callTimeout)
         let fault = takeFault(at: .call(.authorize), attempt: attempt, flow: flowID)
         if case .crash(let relaunch)? = fault?.kind { return crash(relaunching: relaunch) }
-        let (network, clock) = (world.network, world.clock)
+        let (network, clock) = (network, world.clock)
         track(
             effect, flow: flowID,
             Task {

@@ -23,7 +23,7 @@ extension DeviceActor {
     }
 
     private func launchDiscovery(of issuer: String, fault: PlannedFault?, effect: EffectID, flow flowID: FlowID) {
-        let (world, metadata) = (world, metadataCache)
+        let (world, metadata) = (world.reaching(network), metadataCache)
         track(
             effect, flow: flowID,
             Task {
@@ -89,7 +89,7 @@ extension DeviceActor {
                 .lost(effect, detail: error.description)
             }
         }
-        let network = world.network
+        let network = network
         let underWay = world.underWay
         underWay.begin()
         track(
@@ -109,7 +109,7 @@ extension DeviceActor {
 
     private func sendAhead(_ sent: SentCall, of call: Call, flow flowID: FlowID) async {
         let start = world.clock.elapsed
-        let result = await world.network.exchange(sent.request, fault: nil, by: world.clock)
+        let result = await network.exchange(sent.request, fault: nil, by: world.clock)
         flows[flowID]?.note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)))
     }
 

@@ -51,6 +51,7 @@ extension DeviceActor {
             if case .crash(let relaunch) = fault.kind { return .crashed(relaunching: relaunch) }
             return .outgoing(.discovery(issuer: issuer, fault: fault))
         }
+        if condition.isOffline { return .outgoing(.discovery(issuer: issuer, fault: nil)) }
         let known = metadataCache.known(issuer, at: world.clock.now())
         return known.map { .answered(.discovered(effect, $0)) } ?? .outgoing(.discovery(issuer: issuer, fault: nil))
     }
@@ -119,7 +120,9 @@ extension DeviceActor {
 
     /// Lets the camera see the next outcome: the flow's own script first, then the camera's queue.
     private func capture(_ effect: EffectID, in flow: inout LiveFlow) -> Performed {
-        let outcome = flow.script.isEmpty ? nextOfCamera() : flow.script.removeFirst()
+        // While the platform refuses, nobody stands before the camera: what is planned stays for later.
+        let outcome: ScanOutcome =
+            condition.isLockedOut ? .lockout : flow.script.isEmpty ? nextOfCamera() : flow.script.removeFirst()
         return see(outcome, capture: effect, in: &flow).map { .answered(.senseCrypt($0)) } ?? .awaited
     }
 
@@ -132,13 +135,15 @@ extension DeviceActor {
 
     /// Turns what the camera sees into the capture's answer; nil while it hangs.
     func see(_ outcome: ScanOutcome, capture effect: EffectID, in flow: inout LiveFlow) -> Event? {
+        let outcome = condition.isLockedOut ? .lockout : outcome
         flow.note(.scan(outcome))
         switch outcome {
         case .match: return .captured(effect, .live(remember(device.face, in: &flow)))
         case .mismatch: return .captured(effect, .live(remember(.stranger(for: device.face), in: &flow)))
         case .livenessFailed(let reason): return .captured(effect, .livenessFailed(reason: reason))
         case .badCapture(let fault): return .captured(effect, .badCapture(fault))
-        case .cancel: return .captured(effect, .closed)
+        // Without a capture there is none to give up: to the flow it is closed, and the journal says why.
+        case .cancel, .lockout, .notEnrolled, .unsupported: return .captured(effect, .closed)
         case .hang:
             flow.openCapture = effect
             return nil

@@ -184,7 +184,7 @@ extension DeviceActor {
 
     /// The issuer's metadata, fetched if it is not known yet.
     func metadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
-        try await world.serverMetadata(of: issuer, in: metadataCache)
+        try await world.reaching(network).serverMetadata(of: issuer, in: metadataCache)
     }
 
     private func exchange(
@@ -200,7 +200,7 @@ extension DeviceActor {
         var none = FaultPlan()
         let fault = takeFault(at: point, from: &none)
         if let fault { publish(fault, at: point) }
-        let response = try await world.network.exchange(request, fault: fault?.kind, by: world.clock).get()
+        let response = try await network.exchange(request, fault: fault?.kind, by: world.clock).get()
         recordChallenge(of: response, from: url, isChallengeEndpoint: false)
         return response
     }
@@ -238,6 +238,7 @@ extension DeviceActor {
         let stored = StoredKey(handle: handle, purpose: .device, scalar: try scalar(of: key), createdAt: moment)
         let enrolment = Enrolment(
             issuer: issuer, email: email, subject: subject, kid: kid, key: handle, createdAt: moment)
+        let renewal = try installKeyInvalidated ? renewedInstall(at: moment) : nil
         let superseded = try storedEnrolments().filter { $0.issuer == issuer && $0.email == email }
         let id = id
         try storing {
@@ -248,8 +249,10 @@ extension DeviceActor {
                 }
                 try store.insert(stored, for: id)
                 try store.insert(enrolment, for: id)
+                if let renewal { try store.renewInstall(as: renewal.device, key: renewal.stored) }
             }
         }
+        if let renewal { adopt(renewal) }
         deviceKeys[kid] = key
         return enrolment
     }

@@ -90,7 +90,7 @@ extension DeviceActor {
         var faults = faults
         var call = APICall(isReplayable: !request.isOneShot)
         var exchange = APIExchange()
-        var next = call.start(with: try storedSession(), at: now)
+        var next = call.start(with: try usableSession(), at: now)
         while true {
             switch next {
             case .send(let session):
@@ -110,6 +110,14 @@ extension DeviceActor {
         }
     }
 
+    /// The stored session; one whose key is withdrawn has ended, since nobody can prove it any more.
+    private func usableSession() throws(EngineError) -> TokenSession? {
+        guard let session = try storedSession(), installKeyInvalidated else { return try storedSession() }
+        let id = id
+        try storing { _ = try world.store.write { store in try store.endSession(of: id, session) } }
+        return nil
+    }
+
     private func send(
         _ request: APIRequest, by session: APISession?, _ faults: inout FaultPlan,
         _ exchange: inout APIExchange
@@ -120,11 +128,11 @@ extension DeviceActor {
         var (outgoing, proof) = try authorized(request, by: session, nonce: NonceChoice(fault))
         if let session, case .wrong(let done)? = fault?.kind {
             let outbound = try outbound(outgoing, with: done, by: session)
-            if let ahead = outbound.ahead { _ = try await world.network.send(ahead.request) }
+            if let ahead = outbound.ahead { _ = try await network.send(ahead.request) }
             outgoing = outbound.sent.request
             proof = outgoing.fields["DPoP"]
         }
-        let response = try await world.network.exchange(outgoing, fault: fault?.kind, by: world.clock).get()
+        let response = try await network.exchange(outgoing, fault: fault?.kind, by: world.clock).get()
         let seen: APIAnswer.Observation
         do throws(APICallError) {
             seen = try APIAnswer.observeResponse(

@@ -164,7 +164,7 @@ extension DeviceActor {
         _ sent: SentCall, of call: Call, fault: PlannedFault.Kind?, _ journal: inout RefreshJournal
     ) async -> Result<HTTPResponse, EngineError> {
         let start = world.clock.elapsed
-        let result = await world.network.exchange(sent.request, fault: fault, by: world.clock)
+        let result = await network.exchange(sent.request, fault: fault, by: world.clock)
         note(.call(record(result, of: call, sent: sent, spent: world.clock.elapsed - start)), &journal)
         return result
     }

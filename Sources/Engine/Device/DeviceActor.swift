@@ -20,10 +20,12 @@ actor DeviceActor {
     var device: VirtualDevice
     /// The camera's queue or the clock changed since the device was last written.
     var deviceChanged = false
-    let installKey: P256.PrivateKey
-    let installThumbprint: String
+    var installKey: P256.PrivateKey
+    var installThumbprint: String
     /// The install's key cannot be used any more: invalidated by a wipe or a new enrolment of faces.
-    let installKeyInvalidated: Bool
+    var installKeyInvalidated: Bool
+    /// What holds of the phone until somebody undoes it.
+    var condition: DeviceCondition
     var deviceKeys: [String: P256.PrivateKey] = [:]
     var nonces = NonceBook()
     var challenges = ChallengeBook()
@@ -62,10 +64,18 @@ actor DeviceActor {
         self.registry = registry
         installThumbprint = JWK.p256(installKey.publicKey).thumbprint
         installKeyInvalidated = key.invalidated
+        condition = try storing { try world.store.read { store in try store.condition(of: id) } }
     }
 
     /// The time as this device believes it to be.
     var now: Instant { device.clock.now(wall: world.clock.now()) }
+
+    /// The phone's way to the network; there is none while it is offline.
+    var network: Network {
+        var network = world.network
+        network.isCut = condition.isOffline
+        return network
+    }
 
     /// The device as it is now, whatever the store has seen of it.
     var snapshot: VirtualDevice { device }

@@ -100,15 +100,23 @@ extension HTTPResponse {
 
 /// The end of the process, in the middle of something.
 extension DeviceActor {
+    /// Everything in memory is gone, and what was under way is cut off; whoever waits is told what the store knows.
+    ///
+    /// Returns the flows that were in memory.
     func die() -> [FlowID] {
         let lost = Array(flows.keys)
         flows = [:]
         for task in exchanges.values.flatMap(\.values) { task.cancel() }
         exchanges = [:]
+        refreshing?.task.cancel()
+        for listener in listeners.values { listener.close() }
+        listeners = [:]
         let waiting = waiters.values.flatMap(\.self)
         waiters = [:]
         for waiter in waiting { waiter.continuation.resume(returning: nil) }
+        deviceKeys = [:]
         nonces = NonceBook()
+        spentRefreshToken = nil
         return lost
     }
 

@@ -9,10 +9,10 @@ extension PlannedFault {
     public init(text: String) throws(EngineError) { try self.init(text: text, among: Call.Purpose.ofSignIn) }
 
     /// Reads `KIND:CALL` or `KIND:CALL:TIMES`, such as `lose-reply:token` or `status-503:completion:2`, for one of the
-    /// calls given or for something the phone does by itself.
+    /// calls given, nil for all there are, or for something the phone does by itself.
     ///
     /// Throws `.invalid` naming the part that is wrong and what is allowed there.
-    public init(text: String, among calls: [Call.Purpose]) throws(EngineError) {
+    public init(text: String, among calls: [Call.Purpose]?) throws(EngineError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         guard (2...3).contains(parts.count) else {
             throw .invalid(field: "faults", rule: "a fault is KIND:CALL or KIND:CALL:TIMES", value: text)
@@ -31,7 +31,7 @@ extension PlannedFault {
     /// nearest known word.
     public init(_ json: JSON, named id: String, among calls: [Call.Purpose]? = nil) throws(EngineError) {
         if let text = json.string {
-            try self.init(text: text, among: calls ?? Call.Purpose.allCases)
+            try self.init(text: text, among: calls)
             return
         }
         let fields = try Fields(json, "faults", ["id", "on", "do", "times", "probability"])
@@ -159,7 +159,7 @@ extension PlannedFault.Kind {
 
 extension FaultPoint {
     /// The name this place has in the table of wrongs.
-    var placeOfWrongs: String { self == .fetch ? "api" : name }
+    var placeOfWrongs: String { name }
 }
 
 /// The members of an object of a fault, read strictly.

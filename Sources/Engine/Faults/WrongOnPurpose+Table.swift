@@ -3,7 +3,7 @@ extension WrongOnPurpose {
     public enum Place: String, Sendable, Hashable, Codable, CaseIterable {
         case start, faceToken, attempt, completion, token, refresh, abort
         /// A call of the app's own API with the session.
-        case api
+        case api = "fetch"
 
         /// The calls that carry a DPoP proof.
         static let withProof: [Place] = [.start, .completion, .token, .refresh, .api]

@@ -10,12 +10,15 @@ struct Network: Sendable {
     var inProcess = InProcessServers()
     let policy: HostPolicy
     let observer: ExchangeObserver?
+    /// Whether the phone is offline: nothing leaves it.
+    var isCut = false
 
     /// Sends one request and waits for its answer.
     ///
     /// Throws `.hostNotAllowed` or `.invalid` before anything is sent, `.unreachable` where no whole answer came.
     func send(_ request: ClientRequest) async throws(EngineError) -> HTTPResponse {
         if let objection = policy.objection(to: request.url) { throw objection }
+        guard !isCut else { throw .unreachable(url: request.url.origin, why: "the phone is offline") }
         do throws(TransportError) {
             let answer = try await inProcess.answer(request)
             let response = if let answer { answer } else { try await client.send(request) }

@@ -46,15 +46,23 @@ enum DeviceCommands {
             notes: ["such as: device attestation D boot_state=unverified app.version=7", AttestationOptions.note],
             action: attestation),
         CommandSpec(
+            "device life", "have something happen to a phone: new face, reinstall, backup, lockout, no network",
+            arguments: [device, ArgumentSpec(name: "EVENT", optional: true, help: "what happens")],
+            options: [deviceOption, .one("as", "NEW", help: "the id of the phone that restore or clone makes")],
+            notes: [events], action: live),
+        CommandSpec(
             "device delete", "wipe a phone: keys, enrolments, session and sign-ins", arguments: [device],
             options: [deviceOption], action: delete),
     ]
 
     private static let device = ArgumentSpec(name: "DEVICE", optional: true, help: "the phone's id")
     private static let deviceOption = OptionSpec.one("device", "D", help: "the phone's id, another way to say it")
+    private static let events = """
+        events: enrolment-change, reinstall, restore, clone, lockout, unlock, kill, relaunch, offline, online
+        """
     private static let outcomes = """
         outcomes: match, mismatch, livenessFailed:REASON, badCapture:noFace|multipleFaces|blurred|tooFar|timeout, \
-        cancel, hang
+        cancel, hang, lockout, notEnrolled, unsupported
         """
 
     private static func create(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
@@ -151,6 +159,22 @@ enum DeviceCommands {
         let settings = device["attestation"] ?? .null
         context.output.result(
             settings, lines: Columns.pairs(AttestationOptions.shown(settings, all: true), indent: 0))
+        return .done
+    }
+
+    private static func live(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
+        -> ExitCode
+    {
+        let (id, rest) = try subject(parsed, extra: 1)
+        guard let event = rest.first else { throw .usage("device life needs an EVENT", of: parsed) }
+        var body = JSONObject([("event", .string(event))])
+        body["as"] = parsed["as"].map(JSON.string)
+        let control = try await context.control()
+        let report = try await calling { () throws(ControlFailure) in
+            try await control.post(Path.device(id) + "/life", .object(body))
+        }
+        let shown = report["as"] ?? report["device"] ?? .null
+        context.output.result(report, lines: ["\(id): \(event)"] + DeviceLines.lines(shown))
         return .done
     }
 

@@ -12,6 +12,7 @@ enum FetchCommand {
             .many("header", "'NAME: VALUE'", letter: "H", help: "a header field"),
             .one("data", "TEXT", letter: "d", form: .anything, help: "the body; @FILE for a file's, @- for stdin"),
             .one("data-file", "FILE", help: "the file, or with - the stdin, that holds the body"),
+            .many("fault", "FAULT:fetch[:N]", help: "what to break: drop, lose-reply, status-503, wrong-ath-missing"),
             .flag("include", letter: "i", help: "print the status line and the header fields as well"),
             .one("output", "FILE", letter: "o", help: "write what would be printed to a file, whole or not at all"),
             .flag("silent", letter: "s", help: "say nothing on stderr but errors"),
@@ -53,6 +54,7 @@ enum FetchCommand {
         let body = try body(parsed)
         let method = parsed["method"] ?? (body == nil ? "GET" : "POST")
         var order = JSONObject([("url", .string(parsed.arguments[0])), ("method", .string(method))])
+        if parsed["fault"] != nil { order["faults"] = .array(Words.divided(parsed.all("fault")).map(JSON.string)) }
         if parsed["header"] != nil {
             var headers: [JSON] = []
             for text in parsed.all("header") { headers.append(try header(text, parsed)) }

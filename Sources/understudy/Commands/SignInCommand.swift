@@ -21,7 +21,7 @@ enum SignInCommand {
         ] + AssertionOptions.specs + ClientAttestationOptions.specs + PKICommand.options,
         notes: [
             PKICommand.note,
-            "faults: drop, lose-reply, status-400 to status-599; at: "
+            "faults: drop, lose-reply, status-400 to status-599, wrong-NAME (docs/wrong-on-purpose.md); at: "
                 + Call.Purpose.ofSignIn.map(\.rawValue).joined(separator: ", "),
             "exit code 0: signed in; 1: failed, or parked with the command to go on with",
         ], action: run)
