@@ -61,12 +61,18 @@ let package = Package(
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
                 "ReferenceIdP", "Profiles", "Conformance",
             ]),
+        layer(
+            "Scenario",
+            [
+                "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "Store", "Engine", "Control",
+                "ReferenceIdP", "Profiles",
+            ]),
         .executableTarget(
             name: "understudy",
             dependencies: [
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "Device", "SignIn", "ReferenceIdP", "Store",
                 "Engine",
-                "Control", "Profiles", "CGetopt",
+                "Control", "Scenario", "Profiles", "CGetopt",
             ],
             swiftSettings: houseRules
         ),
@@ -92,6 +98,11 @@ let package = Package(
             [
                 "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "OAuth", "Device", "SignIn", "Store", "Engine",
                 "ReferenceIdP", "Control", "Profiles",
+            ]),
+        tests(
+            "ScenarioTests",
+            [
+                "Encoding", "Crypto", "HTTP", "Transport", "Store", "Engine", "Control", "ReferenceIdP", "Scenario",
             ]),
         tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "HTTP", "Transport", "Engine", "Control"]),
     ],

@@ -2,7 +2,7 @@
 enum Commands {
     /// The table, in the order help lists it.
     static let table = CommandTable(
-        commands: [DemoCommand.spec, ServeCommand.spec, ExecCommand.spec]
+        commands: [DemoCommand.spec, ServeCommand.spec, ExecCommand.spec, TestCommand.spec]
             + DeviceCommands.specs + [EnrolCommand.spec, SignInCommand.spec] + OAuthCommands.specs
             + [FetchCommand.spec, ProxyCommand.spec, ConformCommand.spec]
             + WorldCommands.specs + SessionCommands.specs + FlowCommands.specs + [TraceCommand.spec]

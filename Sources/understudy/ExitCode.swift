@@ -15,6 +15,8 @@ struct ExitCode: RawRepresentable, Sendable, Hashable {
     static let unavailable = ExitCode(rawValue: 69)
     /// A mistake of this program.
     static let internalError = ExitCode(rawValue: 70)
+    /// A file that was asked for cannot be written.
+    static let cannotCreate = ExitCode(rawValue: 73)
     /// The set-up is at fault: a directory, a certificate file, a database of a newer version.
     static let configuration = ExitCode(rawValue: 78)
     /// The time that was given is over.

@@ -118,11 +118,18 @@ extension DeviceActor {
         nonce: NonceChoice
     ) throws -> SentCall {
         var sent = try request(for: call, authenticatedBy: authentication, nonce: nonce)
-        if let (name, jws) = call.ceremonyProof, let signer = flows[flowID]?.ceremonySigner {
+        if let (name, jws) = call.ceremonyProof,
+            let signer = flows[flowID]?.ceremonySigner ?? Self.signer(ofStored: jws)
+        {
             sent.proofs.append(
                 SentProof(place: .body(name), signer: signer.signer, thumbprint: signer.thumbprint, jws: jws))
         }
         return sent
+    }
+
+    /// Who signed the proof of a flow that was taken up from the store: a proof is kept only where an enrolled key made it.
+    private static func signer(ofStored jws: String) -> (signer: SentProof.Signer, thumbprint: String)? {
+        (try? JWS(compact: jws))?.keyID.map { (.deviceKey, $0) }
     }
 
     /// One attempt at a call, of a flow or of a session: with a DPoP proof made now, where it needs one.
