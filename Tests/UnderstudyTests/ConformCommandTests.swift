@@ -94,9 +94,9 @@ struct ConformCommandTests {
     }
 
     @Test func `a file of expected failures says rule and why for each`() throws {
-        #expect(try ExpectedFailures(document: Array(#"[{"rule":"a","why":"b"}]"#.utf8)).reasons == ["a": "b"])
+        #expect(try ExpectedRows(document: Array(#"[{"rule":"a","why":"b"}]"#.utf8)).reasons == ["a": "b"])
         for text in ["{}", "[1]", #"[{"rule":"a"}]"#, #"[{"rule":"","why":"b"}]"#, "x"] {
-            #expect(throws: CommandFailure.self) { try ExpectedFailures(document: Array(text.utf8)) }
+            #expect(throws: CommandFailure.self) { try ExpectedRows(document: Array(text.utf8)) }
         }
     }
 

@@ -33,7 +33,7 @@ enum ConformCommand {
         let control = try await context.control()
         if parsed.has("list") { return try await list(control, context) }
         let order = try order(parsed)
-        let expected = try ExpectedFailures(file: parsed["expected-failures"])
+        let expected = try ExpectedRows(file: parsed["expected-failures"])
         let found = try await follow(order, control, context)
         guard let matrix = found["matrix"] else { throw notJudged(found["fault"] ?? .null) }
         let verdicts = ConformanceVerdicts(matrix, expected)

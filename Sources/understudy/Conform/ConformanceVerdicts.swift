@@ -1,12 +1,12 @@
 import Encoding
 
 /// Rules that are known to fail, from a file.
-struct ExpectedFailures: Sendable, Equatable {
+struct ExpectedRows: Sendable, Equatable {
     /// Why each is expected, by rule.
     let reasons: [String: String]
 
     /// None.
-    static let none = ExpectedFailures(reasons: [:])
+    static let none = ExpectedRows(reasons: [:])
 
     private init(reasons: [String: String]) { self.reasons = reasons }
 
@@ -41,9 +41,9 @@ struct ConformanceVerdicts: Sendable {
     let rows: [JSON]
     /// The server.
     let issuer: String
-    let expected: ExpectedFailures
+    let expected: ExpectedRows
 
-    init(_ matrix: JSON, _ expected: ExpectedFailures) {
+    init(_ matrix: JSON, _ expected: ExpectedRows) {
         rows = matrix.records("rows")
         issuer = matrix.shown("issuer")
         self.expected = expected
