@@ -60,8 +60,10 @@ enum AttestVerifyCommand {
             return field.verdict == .fault
                 ? [head, "       \(field.rule): expected \(Display.safe(field.expected))"] : [head]
         }
-        let count = explanation.faults.count
-        return fields + [count == 0 ? "it holds" : "\(count) \(count == 1 ? "fault" : "faults")"]
+        let open = explanation.fields.count { $0.verdict == .unchecked }
+        let faults = explanation.faults.count
+        let verdict = faults == 0 ? "no fault" : "\(faults) \(faults == 1 ? "fault" : "faults")"
+        return fields + [open == 0 ? verdict : "\(verdict), \(open) not checked"]
     }
 
     private static func mark(_ verdict: EvidenceExplanation.Verdict) -> String {
