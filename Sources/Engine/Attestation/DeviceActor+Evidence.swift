@@ -113,6 +113,7 @@ extension DeviceActor {
         }
         guard let found else { return }
         challenges.record(found, of: url.origin, at: world.clock.now())
+        metadataCache.forgetWithoutChallengeEndpoint(at: url.origin)
     }
 
     static func origin(of issuer: String) -> String? { (try? HTTPURL(issuer))?.origin }

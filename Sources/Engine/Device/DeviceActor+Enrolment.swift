@@ -117,9 +117,9 @@ extension DeviceActor {
             url: url, method: "POST", fields: fields, body: [], timeoutMilliseconds: world.callTimeout)
         let response: HTTPResponse
         do throws(EngineError) {
-            response = try await world.network.send(request)
+            response = try await sendForChallenge(request)
         } catch .unreachable {
-            response = try await world.network.send(request)
+            response = try await sendForChallenge(request)
         }
         recordChallenge(of: response, from: url, isChallengeEndpoint: true)
         do throws(AnswerError) {
@@ -128,6 +128,14 @@ extension DeviceActor {
         } catch {
             throw .badAnswer(call: "attestationChallenge", why: error.description)
         }
+    }
+
+    private func sendForChallenge(_ request: ClientRequest) async throws(EngineError) -> HTTPResponse {
+        let point = FaultPoint.call(.attestationChallenge)
+        var none = FaultPlan()
+        let fault = takeFault(at: point, from: &none)
+        if let fault { publish(fault, at: point) }
+        return try await world.network.exchange(request, fault: fault?.kind, by: world.clock).get()
     }
 
     /// One send of an enrolment: signed, and vouched for where there is a challenge.

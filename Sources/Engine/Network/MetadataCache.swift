@@ -47,6 +47,15 @@ final class MetadataCache: Sendable {
     /// Forgets every document.
     func clear() { contents.withLock { $0.entries = [:] } }
 
+    /// Forgets the documents of an origin that name no challenge endpoint, since the server gives out challenges by now.
+    func forgetWithoutChallengeEndpoint(at origin: String) {
+        contents.withLock { contents in
+            contents.entries = contents.entries.filter { _, entry in
+                entry.metadata.challengeEndpoint != nil || entry.metadata.tokenEndpoint.origin != origin
+            }
+        }
+    }
+
     /// Fetches an issuer's document; callers at once share one fetch.
     ///
     /// One with a fault is its author's alone.

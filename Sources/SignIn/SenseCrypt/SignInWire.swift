@@ -25,7 +25,7 @@ public struct SignInWire: Codable, Sendable, Hashable {
         abortPath = profile.ceremonyPaths.abort
         faceTokenStale = profile.errors.faceTokenStale.code
         attestationRequired = profile.errors.attestationRequired.code
-        attestationFailed = "attestation_failed"
+        attestationFailed = profile.errors.attestationFailed.code
     }
 
     /// The names of the built-in profile.
