@@ -123,7 +123,7 @@ extension FlowTrace {
     private func told(_ skew: Int64, _ call: JSON) -> String {
         let direction = skew > 0 ? "ahead of" : "behind"
         let rule = finding(of: call)?["rule"]?.string ?? ""
-        let isCause = rule.hasSuffix(".iat")
+        let isCause = rule.contains(".iat")
         let verdict = isCause ? "; that is what was refused" : ""
         return "the phone's clock is \(abs(skew)) s \(direction) the server's "
             + "(\(call["device_time"]?.int ?? 0) against \(call["server_time"]?.int ?? 0))\(verdict)"
