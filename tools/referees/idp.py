@@ -19,8 +19,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Callable
 from urllib.parse import parse_qsl, urlsplit
 
+import idp_attestation as attestation
 import idp_rules as rules
-from idp_clients import authenticate, use_up
+from idp_client_attestation import METHODS, same_key
+from idp_clients import Authenticated, authenticate, use_up
 from idp_faults import Answer, Faults
 from idp_manage import manage
 from idp_proofs import BadProof, Malformed, Proof, ProofChecker, encode, json_object
@@ -28,9 +30,11 @@ from idp_records import Application, Tenant
 from idp_rules import Body, Place, Refusal
 
 LARGEST_BODY = 1 << 20
+CHALLENGING = ("attestation_required", "use_attestation_challenge", "attestation_failed", "use_fresh_attestation",
+               "invalid_client_attestation")
 CEREMONY_CALLS: dict[str, Callable[[Place, Body], tuple[int, Body]]] = {
     "face-token": rules.face_token, "attempt": rules.attempt, "abort": rules.abort,
-    "enroll": rules.enroll, "signup": rules.signup,
+    "signup": rules.signup,
 }
 
 
@@ -172,12 +176,16 @@ class IdP:
                 return tenant, "jwks", lambda: Answer(200, self.place(tenant).tenant.jwks())
             case ("POST", [tenant, "oauth2", "challenge"]):
                 call = "completion" if b"auth_session=" in request.body else "start"
-                return tenant, call, lambda: self._challenge(tenant, request)
+                return tenant, call, lambda: self._attesting(tenant, lambda: self._challenge(tenant, request))
+            case ("POST", [tenant, "oauth2", "attestation-challenge"]):
+                return tenant, "attestation-challenge", lambda: self._attestation_challenge(tenant)
             case ("POST", [tenant, "oauth2", "token"]):
                 call = "refresh" if b"grant_type=refresh_token" in request.body else "token"
-                return tenant, call, lambda: self._token(tenant, request)
+                return tenant, call, lambda: self._attesting(tenant, lambda: self._token(tenant, request))
             case ("POST", [tenant, "oauth2", "revoke"]):
                 return tenant, "revoke", lambda: self._revoke(tenant, request)
+            case ("POST", [tenant, "device-ceremony", "enroll"]):
+                return tenant, "enroll", lambda: self._attesting(tenant, lambda: self._enroll(tenant, request))
             case ("POST", [tenant, "device-ceremony", call]) if call in CEREMONY_CALLS:
                 return tenant, call, lambda: _private(CEREMONY_CALLS[call](self.place(tenant), request.json()))
         return "", "unknown", lambda: Answer(404, {"error": "not_found"})
@@ -186,6 +194,8 @@ class IdP:
         place = self.place(tenant)
         issuer, fapi = place.issuer, place.tenant.profile == "fapi2"
         methods = ["private_key_jwt"] if fapi else ["none", "private_key_jwt"]
+        attested = {client.token_endpoint_auth_method for client in place.tenant.applications.values()} & set(METHODS)
+        methods += sorted(attested)
         return {
             "issuer": issuer,
             "authorization_challenge_endpoint": f"{issuer}/oauth2/challenge",
@@ -204,27 +214,56 @@ class IdP:
             "id_token_signing_alg_values_supported": ["ES256", "RS256"],
             "subject_types_supported": ["public"],
             "scopes_supported": ["openid", "email", "profile", "offline_access"],
-        }
+        } | ({} if attestation.of(place.tenant).mode == "off" and not attested else
+             {"challenge_endpoint": f"{issuer}/oauth2/attestation-challenge"})
+
+    def _attestation_challenge(self, tenant: str) -> Answer:
+        return _private((200, {"attestation_challenge": attestation.new_challenge(self.place(tenant))}))
+
+    def _enroll(self, tenant: str, request: Request) -> Answer:
+        place = self.place(tenant)
+        look = lambda kid: attestation.look_at_enrolment(place, request.json(), kid)  # noqa: E731
+        return _private(rules.enroll(place, request.json(), look))
+
+    def _attesting(self, tenant: str, act: Callable[[], Answer]) -> Answer:
+        """A refusal of evidence brings a fresh challenge along."""
+        try:
+            return act()
+        except Refusal as refusal:
+            if refusal.body["error"] not in CHALLENGING:
+                raise
+            fields = [("Cache-Control", "no-store"),
+                      ("OAuth-Client-Attestation-Challenge", attestation.new_challenge(self.place(tenant)))]
+            return Answer(refusal.status, refusal.body, fields)
 
     def _challenge(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
         completion = "auth_session" in form
-        client = authenticate(place, form)
+        client = authenticate(place, form, request.headers)
         proof = self._proof(request, place, completion or place.tenant.policy.nonce_on_start)
+        self._same_instance(client, proof)
         use_up(place, client)
-        return _private((rules.complete if completion else rules.start)(place, form, proof))
+        if completion:
+            return _private(rules.complete(place, form, proof))
+        look = lambda: attestation.look_at_start(place, form, proof.jkt)  # noqa: E731
+        return _private(rules.start(place, form, proof, look))
 
     def _token(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
-        client = authenticate(place, form)
+        client = authenticate(place, form, request.headers)
         proof = self._proof(request, place, True)
+        self._same_instance(client, proof)
         use_up(place, client)
         act = rules.refresh if form.get("grant_type") == "refresh_token" else rules.redeem
         return _private(act(place, form, proof))
 
+    def _same_instance(self, client: Authenticated, proof: Proof) -> None:
+        if client.attested is not None:
+            same_key(client.attested, proof)
+
     def _revoke(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
-        use_up(place, authenticate(place, form))
+        use_up(place, authenticate(place, form, request.headers))
         return _private(rules.revoke(place, form))
 
     def _proof(self, request: Request, place: Place, nonce_needed: bool) -> Proof:

@@ -7,6 +7,8 @@ from typing import Any
 
 from joserfc import jwk, jws
 
+import idp_attestation
+from idp_client_attestation import METHODS, POP_AGE, AttestedClient, verified
 from idp_proofs import Malformed, decode, json_object
 from idp_rules import Place, Refusal, application
 
@@ -23,14 +25,17 @@ class Authenticated:
     client_id: str
     jti: str | None = None
     expires: float = 0
+    attested: AttestedClient | None = None
 
 
-def authenticate(place: Place, form: dict[str, str]) -> Authenticated:
+def authenticate(place: Place, form: dict[str, str], headers: Any = None) -> Authenticated:
     """Who sends a form. Leaves no trace: `use_up` is for when the DPoP proof was good as well."""
     assertion = form.get("client_assertion")
     if assertion and not form.get("client_id"):
         form["client_id"] = _subject(assertion)
     client = application(place, form)
+    if client.token_endpoint_auth_method in METHODS:
+        return _attested(place, client.client_id, client.token_endpoint_auth_method, headers)
     confidential = client.token_endpoint_auth_method == "private_key_jwt" or place.tenant.profile == "fapi2"
     if not confidential:
         if assertion or form.get("client_assertion_type"):
@@ -43,6 +48,13 @@ def authenticate(place: Place, form: dict[str, str]) -> Authenticated:
     claims = _verified(assertion, client.jwks or {"keys": []})
     _check(claims, client.client_id, place)
     return Authenticated(client.client_id, claims["jti"], claims["exp"])
+
+
+def _attested(place: Place, client_id: str, method: str, headers: Any) -> Authenticated:
+    attesting = idp_attestation.of(place.tenant)
+    known = lambda challenge: attesting.challenges.get(challenge, 0) > place.now  # noqa: E731
+    client = verified(place, client_id, method, headers, known, attesting.attesters)
+    return Authenticated(client_id, client.jti, place.now + POP_AGE, client)
 
 
 def use_up(place: Place, client: Authenticated) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Protocol
 
+import idp_attestation
 from idp_faults import Fault, Faults
 from idp_proofs import Malformed, decode
 from idp_records import Application, Tenant, User
@@ -69,6 +70,8 @@ def _of_tenant(idp: Managed, tenant: Tenant, method: str, path: list[str], query
             return 200, _patch(tenant, body, ("runs_own_app", "self_signup"))
         case ("PATCH", ["policy"]):
             return 200, _patch(tenant.policy, body, tuple(vars(tenant.policy)))
+        case ("PUT" | "GET", ["attestation"]):
+            return 200, idp_attestation.configure(tenant, body)
         case ("GET", ["policy"]):
             return 200, dataclasses.asdict(tenant.policy)
         case ("PATCH", ["applications", client_id]) if client_id in tenant.applications:

@@ -135,6 +135,8 @@ class Tenant:
         self.refresh_tokens: dict[str, RefreshToken] = {}
         # Identifiers of client assertions by client, until they have expired.
         self.used_assertions: dict[tuple[str, str], float] = {}
+        # What idp_attestation keeps of a tenant that looks at evidence.
+        self.attesting: Any = None
         self._keys = {"ES256": jwk.ECKey.generate_key("P-256", auto_kid=True)}
 
     def jwks(self) -> dict[str, Any]:

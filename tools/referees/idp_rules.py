@@ -9,7 +9,7 @@ import hmac
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 from idp_proofs import Malformed, Proof, SignedObject, decode, digest, encode, public_key
 from idp_records import Application, Code, Device, Grant, RefreshToken, Session, Tenant, User, fresh
@@ -69,7 +69,8 @@ def in_app_application(place: Place, form: dict[str, str]) -> Application:
 
 # Call 1
 
-def start(place: Place, form: dict[str, str], proof: Proof) -> tuple[int, Body]:
+def start(place: Place, form: dict[str, str], proof: Proof, look: Callable[[], None]) -> tuple[int, Body]:
+    """`look` judges the app's evidence, once the request is known to be good."""
     client = in_app_application(place, form)
     require(form, START_PARAMETERS)
     if form["response_type"] != "code" or form["code_challenge_method"] != "S256":
@@ -81,6 +82,7 @@ def start(place: Place, form: dict[str, str], proof: Proof) -> tuple[int, Body]:
         raise Refusal(400, "invalid_scope")
     if "resource" in form and form["resource"] not in client.resources:
         raise Refusal(400, "invalid_target")
+    look()
     session = _open_session(place, form, scope, proof)
     return 403, {"error": "insufficient_authorization", "auth_session": session.auth_session,
                  "expires_in": session.expires - place.now,
@@ -346,7 +348,8 @@ def signup(place: Place, body: Body) -> tuple[int, Body]:
     return 202, {}
 
 
-def enroll(place: Place, body: Body) -> tuple[int, Body]:
+def enroll(place: Place, body: Body, look: Callable[[str], None]) -> tuple[int, Body]:
+    """`look` judges the app's evidence for a device key, once the request is known to be good."""
     tenant, ticket = place.tenant, body.get("ticket", body.get("code"))
     try:
         signed = SignedObject.read(body.get("enrollment"))
@@ -365,8 +368,9 @@ def enroll(place: Place, body: Body) -> tuple[int, Body]:
     user, expires = tenant.tickets.get(str(ticket), (None, 0))
     if user is None or expires <= place.now or body.get("email", user.email).lower() != user.email:
         raise Refusal(403, "access_denied")
-    del tenant.tickets[str(ticket)]
     kid = key.thumbprint()
+    look(kid)
+    del tenant.tickets[str(ticket)]
     user.devices[kid] = Device(key, token, signed.claims["platform"])
     tenant.by_kid[kid] = user
     return 201, {"sub": user.id, "email": user.email, "kid": kid, "generation": 1}
