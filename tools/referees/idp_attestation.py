@@ -25,6 +25,7 @@ class Attesting:
     mode: str = "off"
     app_id: str = "UNDERSTUDY.test.understudy.app"
     package: str = "test.understudy.app"
+    certificate_digest: str = "5a" * 32
     production: bool = True
     apple_roots: list[str] = field(default_factory=list)
     android_roots: list[str] = field(default_factory=list)
@@ -49,7 +50,7 @@ def configure(tenant: Tenant, body: Body) -> Body:
     """`PUT /manage/tenants/{t}/attestation`; and what was seen, for `GET`."""
     attesting = of(tenant)
     for name in body:
-        if name not in ("mode", "app_id", "package", "production", "apple_roots", "android_roots",
+        if name not in ("mode", "app_id", "package", "certificate_digest", "production", "apple_roots", "android_roots",
                         "play_decryption_key", "play_verification_key", "attesters"):
             raise Refusal(422, "unknown_field", name)
         setattr(attesting, name, body[name])
@@ -125,36 +126,33 @@ def _app_assertion(attesting: Attesting, evidence: Any, data: bytes) -> None:
     key_id = base64.standard_b64decode(evidence["key_id"])
     if key_id not in attesting.keys:
         raise NotGenuine("unknown key")
-    counter = judges.app_assertion(decode(evidence["assertion"]), data, attesting.app_id, attesting.keys[key_id])
+    raw = decode(evidence["assertion"])
+    counter = judges.app_assertion(raw, data, attesting.app_id, attesting.keys[key_id])
+    judges.strict_app_assertion(raw, attesting.app_id)
     if counter <= attesting.counters[key_id]:
         raise NotGenuine("counter", counter)
     attesting.counters[key_id] = counter
 
 
 def _android_key(attesting: Attesting, evidence: Any, data: bytes, thumbprint: str) -> None:
-    chain = judges.android_chain([base64.standard_b64decode(each) for each in evidence["x5c"]],
-                                 [each.encode() for each in attesting.android_roots])
-    if chain.challenge != hashlib.sha256(data).digest():
-        raise NotGenuine("binding")
-    numbers, trust = chain.key.public_numbers(), chain.root_of_trust
+    x5c = [base64.standard_b64decode(each) for each in evidence["x5c"]]
+    judges.android_chain(x5c, [each.encode() for each in attesting.android_roots])
+    key = judges.key_attestation(x5c[0]).key
+    numbers = key.public_numbers()
     members = {"crv": "P-256", "kty": "EC", "x": encode(numbers.x.to_bytes(32)), "y": encode(numbers.y.to_bytes(32))}
     if digest(json.dumps(members, separators=(",", ":")).encode()) != thumbprint:
         raise NotGenuine("key")
-    if chain.level < 1 or int(trust["verifiedBootState"]) != 0 or not bool(trust["deviceLocked"]):
-        raise NotGenuine("level or boot")
+    judges.strict_android_key(x5c, hashlib.sha256(data).digest(), judges.point_of(key), attesting.package,
+                              bytes.fromhex(attesting.certificate_digest))
 
 
 def _play(attesting: Attesting, evidence: Any, data: bytes) -> None:
-    bound = hashlib.sha256(data).digest()
+    bound, token = hashlib.sha256(data).digest(), evidence["token"]
     keys = attesting.play_decryption_key, attesting.play_verification_key
     if evidence["format"] == "play-integrity-classic":
-        judges.play_classic(evidence["token"], bound, attesting.package, *keys)
-        return
-    payload = judges.play_payload(evidence["token"], *keys)
-    details = payload["requestDetails"]
-    if details["requestHash"] != encode(bound) or details["requestPackageName"] != attesting.package:
-        raise NotGenuine("binding")
-    if payload["appIntegrity"]["appRecognitionVerdict"] != "PLAY_RECOGNIZED":
-        raise NotGenuine("app")
-    if "MEETS_DEVICE_INTEGRITY" not in payload["deviceIntegrity"].get("deviceRecognitionVerdict", []):
-        raise NotGenuine("device")
+        judges.play_classic(token, bound, attesting.package, *keys)
+        binding = {"nonce": base64.urlsafe_b64encode(bound).decode()}
+    else:
+        binding = {"requestHash": encode(bound)}
+    judges.strict_play(judges.play_payload(token, *keys), binding, attesting.package,
+                       bytes.fromhex(attesting.certificate_digest))
