@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import idp_attestation as attestation
 import idp_rules as rules
-from idp_client_attestation import METHODS, same_key
+from idp_client_attestation import COMBINED, METHODS, bound, same_key
 from idp_clients import Authenticated, authenticate, use_up
 from idp_faults import Answer, Faults
 from idp_manage import manage
@@ -183,7 +183,7 @@ class IdP:
                 call = "refresh" if b"grant_type=refresh_token" in request.body else "token"
                 return tenant, call, lambda: self._attesting(tenant, lambda: self._token(tenant, request))
             case ("POST", [tenant, "oauth2", "revoke"]):
-                return tenant, "revoke", lambda: self._revoke(tenant, request)
+                return tenant, "revoke", lambda: self._attesting(tenant, lambda: self._revoke(tenant, request))
             case ("POST", [tenant, "device-ceremony", "enroll"]):
                 return tenant, "enroll", lambda: self._attesting(tenant, lambda: self._enroll(tenant, request))
             case ("POST", [tenant, "device-ceremony", call]) if call in CEREMONY_CALLS:
@@ -215,7 +215,9 @@ class IdP:
             "subject_types_supported": ["public"],
             "scopes_supported": ["openid", "email", "profile", "offline_access"],
         } | ({} if attestation.of(place.tenant).mode == "off" and not attested else
-             {"challenge_endpoint": f"{issuer}/oauth2/attestation-challenge"})
+             {"challenge_endpoint": f"{issuer}/oauth2/attestation-challenge"}) | ({} if not attested else {
+                 "client_attestation_signing_alg_values_supported": ["ES256"],
+                 "client_attestation_pop_signing_alg_values_supported": ["ES256"]})
 
     def _attestation_challenge(self, tenant: str) -> Answer:
         return _private((200, {"attestation_challenge": attestation.new_challenge(self.place(tenant))}))
@@ -241,29 +243,38 @@ class IdP:
         completion = "auth_session" in form
         client = authenticate(place, form, request.headers)
         proof = self._proof(request, place, completion or place.tenant.policy.nonce_on_start)
-        self._same_instance(client, proof)
-        use_up(place, client)
+        self._same_instance(place, form, client, proof)
         if completion:
             return _private(rules.complete(place, form, proof))
         look = lambda: attestation.look_at_start(place, form, proof.jkt)  # noqa: E731
-        return _private(rules.start(place, form, proof, look))
+        status, body = rules.start(place, form, proof, look)
+        if client.attested is not None:
+            place.tenant.sessions[body["auth_session"]].instance = client.attested.instance
+        return _private((status, body))
 
     def _token(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
         client = authenticate(place, form, request.headers)
         proof = self._proof(request, place, True)
-        self._same_instance(client, proof)
-        use_up(place, client)
+        self._same_instance(place, form, client, proof)
         act = rules.refresh if form.get("grant_type") == "refresh_token" else rules.redeem
         return _private(act(place, form, proof))
 
-    def _same_instance(self, client: Authenticated, proof: Proof) -> None:
+    def _same_instance(self, place: Place, form: dict[str, str], client: Authenticated, proof: Proof) -> None:
+        """Uses the client's proof up, behind the DPoP proof, and holds an attested instance to what is its own."""
         if client.attested is not None:
             same_key(client.attested, proof)
+        use_up(place, client)
+        if client.attested is not None:
+            bound(place, form, client.attested)
 
     def _revoke(self, tenant: str, request: Request) -> Answer:
         place, form = self.place(tenant), request.form()
-        use_up(place, authenticate(place, form, request.headers))
+        client = authenticate(place, form, request.headers)
+        if place.tenant.applications[client.client_id].token_endpoint_auth_method == COMBINED:
+            self._same_instance(place, form, client, self._proof(request, place, True))
+        else:
+            use_up(place, client)
         return _private(rules.revoke(place, form))
 
     def _proof(self, request: Request, place: Place, nonce_needed: bool) -> Proof:

@@ -35,6 +35,8 @@ class Attesting:
     challenges: dict[str, int] = field(default_factory=dict)
     keys: dict[bytes, AttestedKey] = field(default_factory=dict)
     counters: dict[bytes, int] = field(default_factory=dict)
+    # Whose a key is: the DPoP key of the start it first came with.
+    owners: dict[bytes, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     # A word for everything that was looked at: the format where it held, the broken rule where not.
     verdicts: list[str] = field(default_factory=list)
@@ -104,14 +106,25 @@ def _judged(place: Place, attesting: Attesting, evidence: Any, lines: list[str],
     once = digest(json.dumps(evidence, sort_keys=True).encode())
     if once in attesting.seen:
         raise NotGenuine("replayed")
-    attesting.seen.add(once)
+    _owned(attesting, evidence, lines, thumbprint)
     match evidence.get("format"):
         case "apple-appattest": _app_attestation(attesting, evidence, data)
         case "apple-appattest-assertion": _app_assertion(attesting, evidence, data)
         case "android-key": _android_key(attesting, evidence, data, thumbprint)
         case "play-integrity-classic" | "play-integrity": _play(attesting, evidence, data)
         case other: raise NotGenuine("format", other)
+    attesting.seen.add(once)
+    if "key_id" in evidence and lines[0] == "sensecrypt start":
+        attesting.owners.setdefault(base64.standard_b64decode(evidence["key_id"]), thumbprint)
     return str(evidence["format"])
+
+
+def _owned(attesting: Attesting, evidence: Any, lines: list[str], thumbprint: str) -> None:
+    """An App Attest key belongs to the install whose start it first came with."""
+    if "key_id" in evidence and lines[0] == "sensecrypt start":
+        key_id = base64.standard_b64decode(evidence["key_id"])
+        if attesting.owners.get(key_id, thumbprint) != thumbprint:
+            raise NotGenuine("install")
 
 
 def _app_attestation(attesting: Attesting, evidence: Any, data: bytes) -> None:

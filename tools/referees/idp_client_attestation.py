@@ -17,7 +17,8 @@ from idp_rules import Place, Refusal
 NORMAL, COMBINED = "attest_jwt_client_auth", "attest_jwt_client_auth_dpop"
 METHODS = (NORMAL, COMBINED)
 ATTESTATION_TYPE, POP_TYPE = "oauth-client-attestation+jwt", "oauth-client-attestation-pop+jwt"
-POP_AGE, AHEAD = 300, 10
+POP_AGE = AHEAD = 60
+ATTESTATION_AGE = 86_400
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,8 @@ def verified(place: Place, client_id: str, method: str, headers: Any, challenge_
     """Checks the headers of one request; a proof of combined mode is the DPoP proof, which is checked elsewhere."""
     attestations = headers.get_all("OAuth-Client-Attestation") or []
     pops = headers.get_all("OAuth-Client-Attestation-PoP") or []
+    if not attestations:
+        raise Refusal(401, "invalid_client", "no attestation")
     if len(attestations) != 1 or len(pops) != (1 if method == NORMAL else 0):
         raise _refused("one attestation, and a proof in normal mode alone")
     claims = _by_attester(attestations[0], attesters)
@@ -40,6 +43,8 @@ def verified(place: Place, client_id: str, method: str, headers: Any, challenge_
         raise _refused("sub")
     if not isinstance(claims.get("exp"), int) or claims["exp"] <= place.now:
         raise Refusal(400, "use_fresh_attestation", "exp")
+    if isinstance(claims.get("iat"), int) and claims["iat"] < place.now - ATTESTATION_AGE:
+        raise Refusal(400, "use_fresh_attestation", "iat")
     members = claims.get("cnf", {}).get("jwk", {})
     if "d" in members:
         raise _refused("a private key in cnf")
@@ -50,6 +55,26 @@ def verified(place: Place, client_id: str, method: str, headers: Any, challenge_
     if method == COMBINED:
         return AttestedClient(instance.thumbprint(), None)
     return AttestedClient(instance.thumbprint(), _proven(place, pops[0], instance, challenge_is_known))
+
+
+def subject(headers: Any) -> str:
+    """The client an attestation speaks of, which a form need not repeat; nothing is checked yet."""
+    try:
+        return str(SignedObject.read((headers.get_all("OAuth-Client-Attestation") or [""])[0]).claims.get("sub", ""))
+    except Malformed:
+        return ""
+
+
+def bound(place: Place, form: dict[str, str], client: AttestedClient) -> None:
+    """What an instance opened, its code and its refresh token are for that instance alone."""
+    tenant = place.tenant
+    session = tenant.sessions.get(form.get("auth_session", ""))
+    if session is not None and session.instance != client.instance:
+        raise Refusal(400, "invalid_session", "another instance")
+    code, held = tenant.codes.get(form.get("code", "")), tenant.refresh_tokens.get(form.get("refresh_token", ""))
+    for owner in ([code.session.instance] if code else []) + ([held.grant.instance] if held else []):
+        if owner != client.instance:
+            raise Refusal(400, "invalid_grant", "another instance")
 
 
 def same_key(client: AttestedClient, proof: Proof) -> None:

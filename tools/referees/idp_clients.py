@@ -8,7 +8,7 @@ from typing import Any
 from joserfc import jwk, jws
 
 import idp_attestation
-from idp_client_attestation import METHODS, POP_AGE, AttestedClient, verified
+from idp_client_attestation import METHODS, POP_AGE, AttestedClient, subject, verified
 from idp_proofs import Malformed, decode, json_object
 from idp_rules import Place, Refusal, application
 
@@ -33,6 +33,8 @@ def authenticate(place: Place, form: dict[str, str], headers: Any = None) -> Aut
     assertion = form.get("client_assertion")
     if assertion and not form.get("client_id"):
         form["client_id"] = _subject(assertion)
+    elif not form.get("client_id") and headers is not None:
+        form["client_id"] = subject(headers)
     client = application(place, form)
     if client.token_endpoint_auth_method in METHODS:
         return _attested(place, client.client_id, client.token_endpoint_auth_method, headers)
@@ -54,7 +56,7 @@ def _attested(place: Place, client_id: str, method: str, headers: Any) -> Authen
     attesting = idp_attestation.of(place.tenant)
     known = lambda challenge: attesting.challenges.get(challenge, 0) > place.now  # noqa: E731
     client = verified(place, client_id, method, headers, known, attesting.attesters)
-    return Authenticated(client_id, client.jti, place.now + POP_AGE, client)
+    return Authenticated(client_id, client.jti, place.now + 2 * POP_AGE, client)
 
 
 def use_up(place: Place, client: Authenticated) -> None:
@@ -64,6 +66,8 @@ def use_up(place: Place, client: Authenticated) -> None:
     used = place.tenant.used_assertions
     for key in [key for key, expires in used.items() if expires <= place.now]:
         del used[key]
+    if (client.client_id, client.jti) in used and client.attested is not None:
+        raise Refusal(400, "invalid_client_attestation", "this proof was used before")
     if (client.client_id, client.jti) in used:
         raise _refused("this assertion was used before")
     used[client.client_id, client.jti] = client.expires

@@ -72,6 +72,9 @@ def _of_tenant(idp: Managed, tenant: Tenant, method: str, path: list[str], query
             return 200, _patch(tenant.policy, body, tuple(vars(tenant.policy)))
         case ("PUT" | "GET", ["attestation"]):
             return 200, idp_attestation.configure(tenant, body)
+        case ("DELETE", ["attestation", "keys"]):
+            idp_attestation.of(tenant).keys.clear()
+            return 204, None
         case ("GET", ["policy"]):
             return 200, dataclasses.asdict(tenant.policy)
         case ("PATCH", ["applications", client_id]) if client_id in tenant.applications:

@@ -76,6 +76,8 @@ class Grant:
     jkt: str
     auth_time: int
     revoked: bool = False
+    # The thumbprint of the attested client instance it is for.
+    instance: str | None = None
 
 
 @dataclass
@@ -113,6 +115,7 @@ class Session:
     code: str | None = None
     auth_time: int = 0
     replacements: int = 0
+    instance: str | None = None
 
 
 class Tenant:

@@ -275,7 +275,7 @@ def redeem(place: Place, form: dict[str, str], proof: Proof) -> tuple[int, Body]
     if session.user is None or not session.user.enabled:
         raise Refusal(400, "invalid_grant")
     code.grant = Grant(place.tenant.name, session.user, session.client_id, session.scope,
-                       session.resource or place.issuer, session.jkt, session.auth_time)
+                       session.resource or place.issuer, session.jkt, session.auth_time, instance=session.instance)
     return 200, _tokens(place, code.grant, session.nonce)
 
 
