@@ -219,6 +219,15 @@ def test_pyattest_knows_no_standard_token_and_no_nonce_without_its_padding(hands
         judges.play_classic(token, b"nonce-of-a-server", PACKAGE, *handset.roots.play)
 
 
+def test_pyattest_takes_any_name_for_the_format(handset: Handset) -> None:
+    question = handset.question()
+    evidence = handset.evidence(ATTESTATION, question)
+    renamed = cbor2.dumps(cbor2.loads(unb64u(evidence["attestation"])) | {"fmt": "packed"})
+    judges.app_attestation(renamed, key_id_of(evidence), question.client_data, APP_ID, handset.roots.apple)
+    with pytest.raises(NotGenuine, match="fmt"):
+        judges.strict_app_attestation(renamed, key_id_of(evidence))
+
+
 @pytest.mark.parametrize("kind", [ATTESTATION, CHAIN])
 def test_openssl_is_too_strict_for_such_leaves_where_it_is_asked_to_be(handset: Handset, kind: str) -> None:
     evidence = handset.evidence(kind, handset.question())
