@@ -128,9 +128,11 @@ extension Scenario.Step {
     fileprivate init(_ value: JSON5Value, number: Int) {
         let verb = (value.members ?? []).first { Placement.verbs.contains($0.name) }
         let parts = verb?.name == "parallel" ? verb?.value.elements ?? [] : []
+        var times: Int64 = 1
+        if let given = value["times"], let count = given.int { times = count }
         self.init(
             place: value.place, number: number, name: value["name"]?.string, verb: verb?.name ?? "",
-            times: value["times"]?.int.map(Int.init) ?? 1, order: parts.isEmpty ? verb?.value.json ?? .null : .null,
+            times: Int(times), order: parts.isEmpty ? verb?.value.json ?? .null : .null,
             expect: value["expect"], parts: parts.map { Scenario.Step($0, number: number) })
     }
 }
