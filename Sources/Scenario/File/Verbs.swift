@@ -17,8 +17,7 @@ enum Verbs {
             of(
                 .init("user", .text(), "the user, who gets a new ticket"),
                 .init("ticket", .text(), "a ticket as it is"), .init("issuer", .text(), "another issuer"),
-                .init("attestation_defect", .text(), "what is wrong with the evidence"),
-                .init("faults", .list(.anything), "the faults of this call")),
+                .init("attestation_defect", .text(), "what is wrong with the evidence")),
             "a phone is enrolled for a user"),
         .init(
             "signup",

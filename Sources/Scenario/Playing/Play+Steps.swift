@@ -114,7 +114,7 @@ extension Play {
         var body = JSONObject([
             ("issuer", order["issuer"] ?? .string(stage.target.issuer)), ("ticket", .string(ticket)),
         ])
-        for name in ["attestation_defect", "faults"] { body[name] = order[name] }
+        body["attestation_defect"] = order["attestation_defect"]
         return enrolled(device, await call("POST", path(device, "/enrolments"), .object(body)))
     }
 
