@@ -2,10 +2,11 @@
 public enum Nearest {
     /// The candidate with the fewest changed letters, where few enough are, or nil.
     ///
-    /// Few enough is at most a third of the word, at least one; a candidate that begins with the word counts as near.
+    /// Upper and lower case are the same; few enough is at most a third of the word, at least one; a candidate that begins with the word counts as near.
     public static func match(_ word: String, among candidates: [String]) -> String? {
         guard word.utf8.count <= 64 else { return nil }
-        let scored = candidates.map { (name: $0, distance: distance(Array(word), Array($0))) }
+        let lower = Array(word.lowercased())
+        let scored = candidates.map { (name: $0, distance: distance(lower, Array($0.lowercased()))) }
         guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
         if best.distance <= max(1, word.count / 3) { return best.name }
         return candidates.first { word.count >= 2 && $0.hasPrefix(word) }

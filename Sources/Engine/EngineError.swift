@@ -33,6 +33,8 @@ public enum EngineError: Error, Sendable, Hashable {
     case invalid(field: String, rule: String, value: String)
     /// No answer came from the host.
     case unreachable(url: String, why: String)
+    /// The phone's process ended in the middle of it, by a planned fault.
+    case processEnded(String)
     /// The identity provider said no.
     case refused(call: String, status: Int, error: String, description: String?)
     /// The identity provider refused an enrolment for want of good evidence about the app.
@@ -67,6 +69,7 @@ public enum EngineError: Error, Sendable, Hashable {
         case .hostNotAllowed: "host_not_allowed"
         case .invalid: "invalid_field"
         case .unreachable: "unreachable"
+        case .processEnded: "process_ended"
         case .refused: "idp_refused"
         case .attestationRefused: "attestation_refused"
         case .badAnswer: "bad_answer"
@@ -99,6 +102,9 @@ extension EngineError: CustomStringConvertible {
         case .hostNotAllowed(let host): "'\(host)' is not loopback; allow it by name with --allow-host \(host)"
         case .invalid(let field, let rule, let value): "\(field): \(rule), not '\(value)'"
         case .unreachable(let url, let why): "no answer from \(url): \(why)"
+        case .processEnded(let id):
+            "the process of device '\(id)' ended here, by a planned fault; start it with `understudy device life \(id) "
+                + "relaunch`"
         case .refused(let call, let status, let error, let description):
             "\(call) was refused: \(status) \(error)" + (description.map { " (\($0))" } ?? "")
         case .attestationRefused(let status, let error, let description):

@@ -109,10 +109,13 @@ import Testing
 
     @Test(arguments: [SIGTERM, SIGINT]) func `a signal is handed on, and the command decides`(number: Int32) throws {
         let scratch = try Scratch()
-        let script = "trap 'exit 42' TERM INT; : > \(scratch.path)/up; while :; do sleep 0.05; done"
+        let pipe = scratch.path + "/up"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let script = "trap 'exit 42' TERM INT; echo up > \(pipe); while :; do sleep 0.05; done"
         let ended = try run(["exec", "--", "sh", "-c", script]) { process in
-            let end = Date(timeIntervalSinceNow: 60)
-            while !FileManager.default.fileExists(atPath: scratch.path + "/up"), Date() < end { usleep(10_000) }
+            // Returns once the command has said that it is there.
+            let said = try? FileHandle(forReadingFrom: URL(filePath: pipe)).readToEnd()
+            #expect(said == Data("up\n".utf8))
             kill(process.processIdentifier, number)
         }
         #expect(ended.code == 42, "\(ended.err)")

@@ -23,7 +23,7 @@ DEFECTS = [
     ("normal", "otherAudience", ["invalid_client_attestation"], FAILED),
     ("normal", "missingPoP", ["invalid_client_attestation"], FAILED),
     ("normal", "replayedPoP", ["insufficient_authorization", "invalid_client_attestation"], FAILED),
-    ("normal", "staleChallenge", ["use_attestation_challenge", "insufficient_authorization", None, None], SIGNED_IN),
+    ("normal", "staleChallenge", ["use_attestation_challenge"] * 2, FAILED),
     ("combined", "expiredAttestation", ["use_fresh_attestation"] * 2, FAILED),
     ("combined", "otherKey", ["invalid_client_attestation"], FAILED),
 ]

@@ -59,7 +59,7 @@ extension ControlProblem {
             self.init(status: 403, code: error.code, detail: error.description)
         case .invalid(let field, let rule, _):
             self.init(status: 422, code: error.code, detail: error.description, field: field, rule: rule)
-        case .unreachable, .refused, .attestationRefused, .badAnswer:
+        case .unreachable, .processEnded, .refused, .attestationRefused, .badAnswer:
             self.init(status: 502, code: error.code, detail: error.description)
         case .attestation(.nothingToReplay(_)):
             self.init(status: 409, code: error.code, detail: error.description)

@@ -72,7 +72,7 @@ extension FlowView {
         members += state.documentMembers
         members += [
             ("parked", .bool(state.isParked)), ("ended", .bool(state.isTerminal)),
-            ("waiting_for_scan", .bool(waitsForScan)),
+            ("waiting_for_scan", .bool(waitsForScan)), ("driven", .bool(isDriven)),
         ]
         if let secret { members.append(("shared_secret", .string(secret.rawValue))) }
         if let result { members.append(("result", .string(result))) }

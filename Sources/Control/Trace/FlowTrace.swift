@@ -124,7 +124,8 @@ extension FlowTrace {
         let direction = skew > 0 ? "ahead of" : "behind"
         let rule = finding(of: call)?["rule"]?.string ?? ""
         let isCause = rule.contains(".iat")
-        let verdict = isCause ? "; that is what was refused" : ""
+        let window = finding(of: call)?["expected"]?.string ?? ""
+        let verdict = isCause ? "; that is what was refused: the server takes \(window)" : ""
         return "the phone's clock is \(abs(skew)) s \(direction) the server's "
             + "(\(call["device_time"]?.int ?? 0) against \(call["server_time"]?.int ?? 0))\(verdict)"
     }

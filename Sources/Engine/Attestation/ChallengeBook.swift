@@ -1,16 +1,19 @@
 import Encoding
 
-/// The newest attestation challenge of each server, until it may have ended; an older one is kept for wrong evidence.
+/// The newest attestation challenge of each server, until it may have ended; one that has ended is kept for wrong evidence.
 struct ChallengeBook: Sendable {
     /// How long a challenge is used, in seconds: shorter than a server takes it (SenseCrypt wire, section 14).
     static let lifetime: Int64 = 240
+    /// How old a challenge is that no server takes any more, in seconds.
+    static let ended: Int64 = 300
     /// More origins than any sign-in meets; the oldest is forgotten first.
     static let originLimit = 64
 
     private struct Entry {
         var challenge: String
         var received: Instant
-        var before: String?
+        /// The one before it, and when it was received.
+        var before: (challenge: String, received: Instant)?
     }
 
     private var entries: [String: Entry] = [:]
@@ -23,13 +26,17 @@ struct ChallengeBook: Sendable {
         return (0...Self.lifetime).contains(age) ? entry.challenge : nil
     }
 
-    /// A challenge the server gave out before its newest, if it gave one.
-    func older(of origin: String) -> String? { entries[origin]?.before }
+    /// A challenge of the server that has ended for certain; nil where none is known.
+    func ended(of origin: String, at now: Instant) -> String? {
+        guard let entry = entries[origin] else { return nil }
+        let known = [(entry.challenge, entry.received)] + (entry.before.map { [$0] } ?? [])
+        return known.first { now.seconds - $0.1.seconds > Self.ended }?.0
+    }
 
     /// Records the challenge an answer brought.
     mutating func record(_ challenge: String, of origin: String, at now: Instant) {
         if let known = entries[origin] {
-            let before = known.challenge == challenge ? known.before : known.challenge
+            let before = known.challenge == challenge ? known.before : (known.challenge, known.received)
             entries[origin] = Entry(challenge: challenge, received: now, before: before)
             return
         }

@@ -177,7 +177,9 @@ extension DeviceActor {
     /// The newest challenge of the server; asked for where it says where to ask and there is none.
     private func challenge(for client: AttestedClient) async -> String? {
         guard let origin = Self.origin(of: client.issuer) else { return nil }
-        if client.defect == .staleChallenge { return challenges.older(of: origin) ?? entropy.token(32) }
+        if client.defect == .staleChallenge {
+            return challenges.ended(of: origin, at: world.clock.now()) ?? entropy.token(32)
+        }
         if let known = challenges.newest(of: origin, at: world.clock.now()) { return known }
         guard let url = metadataCache.known(client.issuer, at: world.clock.now())?.challengeEndpoint else { return nil }
         // Without one the server says that it wants one.

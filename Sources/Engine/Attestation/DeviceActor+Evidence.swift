@@ -70,7 +70,7 @@ extension DeviceActor {
         }
         let request = EvidenceRequest(
             format: format, clientData: data, issuer: issuer,
-            staleChallenge: Self.origin(of: issuer).flatMap { challenges.older(of: $0) })
+            staleChallenge: Self.origin(of: issuer).flatMap { challenges.ended(of: $0, at: world.clock.now()) })
         let made = try evidence(request, subject: subject, settings: settings)
         return (
             made.evidence, SentEvidence(format: format, isGenuine: settings.defect == .none),

@@ -55,6 +55,7 @@ extension DeviceActor {
                 let start = world.clock.elapsed
                 do throws(ClientAssertionError) {
                     let authentication = try await authenticator.authentication(isFresh: isFresh)
+                    guard !Task.isCancelled else { return }
                     self.send(
                         call, authenticatedBy: authentication, effect: effect, flow: flowID, repeated: repeated)
                 } catch {
@@ -215,7 +216,11 @@ extension DeviceActor {
         exchanges[flowID, default: [:]][effect] = task
     }
 
+    /// Hands over what an effect came to.
+    ///
+    /// What a process that ended was waiting for comes too late: its successor may have an effect of the same number.
     func finish(_ effect: EffectID, flow flowID: FlowID, steps: [Step], event: () -> FlowEvent) {
+        guard !Task.isCancelled else { return }
         exchanges[flowID]?[effect] = nil
         for step in steps { flows[flowID]?.note(step) }
         deliver(event(), to: flowID)

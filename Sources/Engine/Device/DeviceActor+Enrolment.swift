@@ -117,9 +117,9 @@ extension DeviceActor {
             url: url, method: "POST", fields: fields, body: [], timeoutMilliseconds: world.callTimeout)
         let response: HTTPResponse
         do throws(EngineError) {
-            response = try await sendForChallenge(request)
+            response = try await exchange(request, at: .call(.attestationChallenge))
         } catch .unreachable {
-            response = try await sendForChallenge(request)
+            response = try await exchange(request, at: .call(.attestationChallenge), attempt: 2)
         }
         recordChallenge(of: response, from: url, isChallengeEndpoint: true)
         do throws(AnswerError) {
@@ -128,14 +128,6 @@ extension DeviceActor {
         } catch {
             throw .badAnswer(call: "attestationChallenge", why: error.description)
         }
-    }
-
-    private func sendForChallenge(_ request: ClientRequest) async throws(EngineError) -> HTTPResponse {
-        let point = FaultPoint.call(.attestationChallenge)
-        var none = FaultPlan()
-        let fault = takeFault(at: point, from: &none)
-        if let fault { publish(fault, at: point) }
-        return try await world.network.exchange(request, fault: fault?.kind, by: world.clock).get()
     }
 
     /// One send of an enrolment: signed, and vouched for where there is a challenge.
@@ -192,7 +184,12 @@ extension DeviceActor {
 
     /// The issuer's metadata, fetched if it is not known yet.
     func metadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
-        try await world.reaching(network).serverMetadata(of: issuer, in: metadataCache)
+        if let known = metadataCache.known(issuer, at: world.clock.now()) { return known }
+        var none = FaultPlan()
+        let fault = takeFault(at: .discovery, from: &none)
+        if let fault { publish(fault, at: .discovery) }
+        try obey(fault)
+        return try await world.reaching(network).serverMetadata(of: issuer, in: metadataCache, fault: fault?.kind)
     }
 
     private func exchange(
@@ -205,10 +202,7 @@ extension DeviceActor {
         let request = ClientRequest(
             url: url, method: "POST", fields: fields, body: body.serialized(),
             timeoutMilliseconds: world.callTimeout)
-        var none = FaultPlan()
-        let fault = takeFault(at: point, from: &none)
-        if let fault { publish(fault, at: point) }
-        let response = try await network.exchange(request, fault: fault?.kind, by: world.clock).get()
+        let response = try await exchange(request, at: point)
         recordChallenge(of: response, from: url, isChallengeEndpoint: false)
         return response
     }

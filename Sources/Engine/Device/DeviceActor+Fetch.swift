@@ -124,6 +124,7 @@ extension DeviceActor {
     ) async throws(EngineError) -> APIAnswer.Observation {
         let fault = takeFault(at: .fetch, attempt: exchange.attempts.count + 1, from: &faults)
         if let fault { publish(fault, at: .fetch) }
+        try obey(fault)
         guard fault?.kind != .keyRefused else { throw .storage("the key refuses to sign") }
         var (outgoing, proof) = try authorized(request, by: session, nonce: NonceChoice(fault))
         if let session, case .wrong(let done)? = fault?.kind {

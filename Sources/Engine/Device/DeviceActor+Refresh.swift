@@ -110,6 +110,9 @@ extension DeviceActor {
                 switch effect.action {
                 case .call(let call):
                     events.append(await send(call, by: authenticator, effect: effect.id, owner: owner, &journal))
+                    if journal.hasCrashed {
+                        return .failed(.network(message: EngineError.processEnded(id.rawValue).description))
+                    }
                 case .replace(let successor): events.append(replace(machine.session, with: successor, effect.id))
                 case .end: events.append(end(machine.session, effect.id))
                 case .revoke(let call): sendBestEffort(call, by: authenticator)
@@ -134,6 +137,11 @@ extension DeviceActor {
         }
         let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &journal.faults)
         if let fault { note(.fault(name: fault.name, at: .call(call.purpose), id: fault.id), &journal) }
+        if case .crash(let relaunch)? = fault?.kind {
+            journal.hasCrashed = true
+            crash(relaunching: relaunch)
+            return .lost(effect, detail: "the process ended")
+        }
         guard fault?.kind != .keyRefused,
             let sent = try? request(for: call, authenticatedBy: authentication, nonce: NonceChoice(fault))
         else { return .keyUnavailable(effect) }
@@ -204,4 +212,6 @@ private struct RefreshJournal {
     /// The name its steps go by in the feed.
     let flow: FlowID
     var steps = 0
+    /// The process ended at a call of it, by a planned fault.
+    var hasCrashed = false
 }

@@ -81,6 +81,7 @@ extension DeviceActor {
         var none = FaultPlan()
         let fault = takeFault(at: .call(call.purpose), attempt: call.attempt, from: &none)
         if let fault { publish(fault, at: .call(call.purpose)) }
+        try obey(fault)
         let response = try await network.exchange(sent.request, fault: fault?.kind, by: world.clock).get()
         _ = record(.success(response), of: call, sent: sent, spent: .zero)
         return (response, sent.attestation)

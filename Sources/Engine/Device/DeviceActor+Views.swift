@@ -22,11 +22,12 @@ extension DeviceActor {
     func heldView(_ flowID: FlowID) -> FlowView? { flows[flowID].map { view(of: $0) } }
 
     func view(of flow: LiveFlow) -> FlowView {
-        withSecret(
-            FlowView(
-                id: flow.id, device: id, system: flow.machine.system, config: flow.machine.config,
-                state: flow.machine.state, waitsForScan: flow.waitsForScan, steps: flow.steps,
-                session: storedSession(after: flow.machine.state)))
+        var view = FlowView(
+            id: flow.id, device: id, system: flow.machine.system, config: flow.machine.config,
+            state: flow.machine.state, waitsForScan: flow.waitsForScan, steps: flow.steps,
+            session: storedSession(after: flow.machine.state))
+        view.isDriven = true
+        return withSecret(view)
     }
 
     /// The session a flow has just stored; the store is asked only once the flow has signed in.
@@ -37,12 +38,14 @@ extension DeviceActor {
 
     /// Waits until a flow has steps beyond `after` or rests, but not longer than `seconds`.
     ///
-    /// With `untilRest` single steps are not reported, only the rest.
+    /// With `untilRest` single steps are not reported, only the rest. Of a flow that nobody goes on with there is no news.
     func view(
         _ flowID: FlowID, after: Int, waiting seconds: Double, untilRest: Bool
     ) async throws(EngineError) -> FlowView {
         let present = try view(flowID)
-        guard seconds > 0, !present.rests, untilRest || present.steps.count <= after else { return present }
+        guard seconds > 0, !present.rests, present.isDriven, untilRest || present.steps.count <= after else {
+            return present
+        }
         lastWaiter += 1
         let number = lastWaiter
         let timeout = Task {

@@ -1,4 +1,5 @@
 import Crypto
+import Device
 import Encoding
 import HTTP
 import Store
@@ -10,7 +11,9 @@ extension DeviceActor {
     func takeFault(at point: FaultPoint, attempt: Int = 1, in flow: inout LiveFlow) -> PlannedFault? {
         let moment = FaultMoment(
             system: flow.machine.system, point: point, attempt: attempt, device: id, install: installThumbprint)
-        let fault = flow.faults.take(at: moment, dice: world.faults.roll) ?? world.faults.take(at: moment)
+        let own = flow.faults.take(at: moment, dice: world.faults.roll)
+        if case .crash? = own?.kind { FlowArchive.keep(flow.faults, of: flow.id, in: world.store) }
+        let fault = own ?? world.faults.take(at: moment)
         if let fault { flow.note(.fault(name: fault.name, at: point, id: fault.id)) }
         return fault
     }
@@ -26,6 +29,26 @@ extension DeviceActor {
     func takeFault(at point: FaultPoint, attempt: Int = 1, from plan: inout FaultPlan) -> PlannedFault? {
         let moment = FaultMoment(point: point, attempt: attempt, device: id, install: installThumbprint)
         return plan.take(at: moment, dice: world.faults.roll) ?? world.faults.take(at: moment)
+    }
+
+    /// One exchange of a call that belongs to no flow, past the gate.
+    ///
+    /// Throws `.processEnded` where the process ends there, and what an exchange throws.
+    func exchange(
+        _ request: ClientRequest, at point: FaultPoint, attempt: Int = 1
+    ) async throws(EngineError) -> HTTPResponse {
+        var none = FaultPlan()
+        let fault = takeFault(at: point, attempt: attempt, from: &none)
+        if let fault { publish(fault, at: point) }
+        try obey(fault)
+        return try await network.exchange(request, fault: fault?.kind, by: world.clock).get()
+    }
+
+    /// Ends the process where a fault of a call outside of flows says so.
+    func obey(_ fault: PlannedFault?) throws(EngineError) {
+        guard case .crash(let relaunch)? = fault?.kind else { return }
+        crash(relaunching: relaunch)
+        throw .processEnded(id.rawValue)
     }
 
     /// The nonce for a proof.
@@ -94,6 +117,7 @@ extension HTTPResponse {
             fields.append("Content-Type", body.first == "{" ? "application/json" : "text/plain")
         }
         if let seconds = answer.retryAfter { fields.append("Retry-After", String(seconds)) }
+        for pair in answer.headers { fields.append(pair[0], pair[1]) }
         self.init(status: answer.status, fields: fields, body: Array((answer.body ?? "").utf8))
     }
 }
@@ -139,7 +163,13 @@ extension DeviceActor {
         world.secrets.wipe(of: id)
         for flow in lost { world.assertions.end(flow) }
         guard isRelaunched else { return }
-        // A flow that was never written down is gone with the process.
-        for flow in lost { try? resume(flow) }
+        // Not in the task that was cut off: what is done there counts as never done.
+        let underWay = world.underWay
+        underWay.begin()
+        Task {
+            defer { underWay.end() }
+            // A flow that was never written down is gone with the process.
+            for flow in lost { try? self.resume(flow) }
+        }
     }
 }

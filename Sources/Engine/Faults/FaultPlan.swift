@@ -95,7 +95,8 @@ final class FaultBook: Sendable {
     /// Arms faults; one of a name that is known takes the other's place.
     func arm(_ faults: [PlannedFault]) throws(EngineError) {
         let isTooMany = state.withLock { state in
-            guard state.plan.faults.count + faults.count <= Self.most else { return true }
+            let known = Set(state.plan.faults.map(\.id))
+            guard known.union(faults.map(\.id)).count <= Self.most else { return true }
             for fault in faults { state.plan.add(fault) }
             return false
         }

@@ -51,6 +51,14 @@ public enum FaultPoint: Sendable, Hashable, Codable {
     /// Whether it crosses the network.
     var isNetwork: Bool { if case .deed = self { false } else { true } }
 
+    /// Whether what goes out there has a DPoP proof of the install's key.
+    var carriesProof: Bool {
+        switch self {
+        case .fetch, .call(.start), .call(.completion), .call(.token), .call(.refresh): true
+        default: false
+        }
+    }
+
     /// The place of a name; nil for a name there is none of.
     public init?(name: String) {
         guard let point = Self.all.first(where: { $0.name == name }) else { return nil }

@@ -1,4 +1,5 @@
 public import Encoding
+import HTTP
 public import SignIn
 
 /// Reading faults: the short text of the command line, and the JSON of the control API.
@@ -54,6 +55,12 @@ extension PlannedFault {
         let fields = try Fields(json, "on", ["system", "call", "attempt", "device", "install"])
         var place = Place()
         place.system = try fields.text("system")
+        if let system = place.system, !systems.contains(system) {
+            throw .invalid(
+                field: "faults",
+                rule: "the system is one of \(systems.joined(separator: ", "))\(hint(system, systems))",
+                value: system)
+        }
         place.attempt = try fields.number("attempt", in: 1...1000)
         place.device = try fields.text("device")
         place.install = try fields.text("install")
@@ -77,8 +84,11 @@ extension PlannedFault {
         return point
     }
 
+    /// The systems a flow can speak.
+    private static let systems = ["sensecrypt", "oauth"]
+
     fileprivate static func hint(_ word: String, _ words: [String]) -> String {
-        NearestWord.nearest(to: word, among: words).map { "; the nearest is \($0)" } ?? ""
+        Nearest.match(word, among: words).map { "; the nearest is \($0)" } ?? ""
     }
 }
 
@@ -97,22 +107,25 @@ extension PlannedFault.Kind {
         }
         let fields = try Fields(
             json, "do",
-            ["status", "body", "retry_after", "delay", "dribble", "pause", "wrong", "crash", "relaunch"])
+            ["status", "body", "retry_after", "headers", "delay", "dribble", "pause", "wrong", "relaunch"])
+        try fields.standTogether()
         if let status = try fields.number("status", in: 200...599) {
             let body = try fields.text("body") ?? fields.value("body").map(\.text)
             let retryAfter = try fields.number("retry_after", in: 0...86_400)
-            self = .answer(PlannedAnswer(status: status, body: body, retryAfter: retryAfter))
+            var answer = PlannedAnswer(status: status, body: body, retryAfter: retryAfter)
+            answer.headers = try fields.pairs("headers")
+            self = .answer(answer)
         } else if let milliseconds = try fields.number("delay", in: 0...600_000) {
             self = .delay(milliseconds: milliseconds)
         } else if let bytes = try fields.number("dribble", in: 1...65_536) {
             self = .dribble(bytes: bytes, milliseconds: try fields.number("pause", in: 0...10_000) ?? 1)
         } else if let wrong = try fields.text("wrong") {
             self = .wrong(try .checked(wrong, at: point?.placeOfWrongs ?? ""))
-        } else if fields.value("crash") != nil || fields.value("relaunch") != nil {
-            self = .crash(relaunch: fields.value("relaunch")?.bool ?? false)
+        } else if let relaunch = try fields.flag("relaunch") {
+            self = .crash(relaunch: relaunch)
         } else {
             throw .invalid(
-                field: "faults", rule: "'do' is a word, or an object with status, delay, dribble, wrong or crash",
+                field: "faults", rule: "'do' is a word, or an object with status, delay, dribble, wrong or relaunch",
                 value: json.text)
         }
         try self.check(at: point, json.text)
@@ -198,6 +211,39 @@ private struct Fields {
                 value: value.text)
         }
         return Int(number)
+    }
+
+    /// What happens is one thing: its own members and no other's.
+    func standTogether() throws(EngineError) {
+        let families = [
+            ["status", "body", "retry_after", "headers"], ["delay"], ["dribble", "pause"], ["wrong"], ["relaunch"],
+        ]
+        let used = families.filter { family in family.contains { value($0) != nil } }
+        guard used.count > 1 else { return }
+        throw .invalid(
+            field: "faults", rule: "'\(name)' is one thing, and these are several",
+            value: used.compactMap { family in family.first { value($0) != nil } }.joined(separator: " and "))
+    }
+
+    func flag(_ name: String) throws(EngineError) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard let flag = value.bool else {
+            throw .invalid(field: "faults", rule: "'\(name)' is true or false", value: value.text)
+        }
+        return flag
+    }
+
+    /// Header fields: `[name, value]` each, such as the wire can carry.
+    func pairs(_ name: String) throws(EngineError) -> [[String]] {
+        guard let value = value(name) else { return [] }
+        let pairs = (value.array ?? []).map { ($0.array ?? []).compactMap(\.string) }
+        let fields = HTTPFields(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) })
+        let isSound = (try? HTTPEncoder.head(HTTPRequestHead(method: "GET", target: "/", fields: fields))) != nil
+        guard value.array != nil, pairs.allSatisfy({ $0.count == 2 }), isSound else {
+            throw .invalid(
+                field: "faults", rule: "'\(name)' is a list of [name, value] pairs of fields", value: value.text)
+        }
+        return pairs
     }
 
     func fraction(_ name: String) throws(EngineError) -> Double? {

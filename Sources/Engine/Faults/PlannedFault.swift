@@ -83,6 +83,8 @@ public struct PlannedAnswer: Sendable, Hashable, Codable {
     public var body: String?
     /// The `Retry-After` field, in seconds.
     public var retryAfter: Int?
+    /// Further fields, name and value in turn.
+    public var headers: [[String]] = []
 
     /// Plans an answer.
     public init(status: Int, body: String? = nil, retryAfter: Int? = nil) {
@@ -124,8 +126,28 @@ extension PlannedFault.Kind {
         case .crash: nil
         case .storeFull: point == .deed(.commit) ? nil : "only a commit stores a session"
         case .keyRefused:
-            point.isNetwork || point == .deed(.sign) || point == .deed(.pki) ? nil : "no key signs there"
+            point.carriesProof || point == .deed(.sign) || point == .deed(.pki) ? nil : "no key signs there"
+        case .staleNonce, .missingNonce: point.carriesProof ? nil : "nothing there carries a DPoP proof"
         default: point.isNetwork ? nil : "nothing crosses the network there"
+        }
+    }
+}
+
+extension PlannedFault.Kind {
+    /// What happens, in the form that can be read again.
+    var json: JSON {
+        switch self {
+        case .answer(let answer):
+            var members: [(String, JSON)] = [("status", .int(Int64(answer.status)))]
+            if let body = answer.body { members.append(("body", .string(body))) }
+            if let seconds = answer.retryAfter { members.append(("retry_after", .int(Int64(seconds)))) }
+            if !answer.headers.isEmpty {
+                members.append(("headers", .array(answer.headers.map { .array($0.map { .string($0) }) })))
+            }
+            return .object(members)
+        case .dribble(let bytes, let milliseconds):
+            return ["dribble": .int(Int64(bytes)), "pause": .int(Int64(milliseconds))]
+        default: return .string(name)
         }
     }
 }
@@ -139,7 +161,7 @@ extension PlannedFault {
         on["attempt"] = place.attempt.map { .int(Int64($0)) }
         on["device"] = place.device.map(JSON.string)
         on["install"] = place.install.map(JSON.string)
-        var members: [(String, JSON)] = [("id", .string(id)), ("on", .object(on)), ("do", .string(name))]
+        var members: [(String, JSON)] = [("id", .string(id)), ("on", .object(on)), ("do", kind.json)]
         if let times { members.append(("times", .int(Int64(times)))) }
         if let probability { members.append(("probability", .double(probability))) }
         return .object(members + [("fired", .int(Int64(fired)))])

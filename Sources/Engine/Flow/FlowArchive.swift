@@ -41,6 +41,25 @@ enum FlowArchive {
         }
     }
 
+    /// Writes down which faults a flow still has ahead of it, where it is in the store at all; all else stays as it is.
+    ///
+    /// For a fault that ends the process: it is used up, although nothing else of the moment is kept.
+    static func keep(_ faults: FaultPlan, of id: FlowID, in store: Store) {
+        try? storing {
+            try store.write { writer in
+                guard let record = try writer.flow(id.rawValue), let body = try? body(of: record) else { return }
+                let kept = Body(
+                    machine: body.machine, script: body.script, faults: faults, startedAt: body.startedAt,
+                    waits: body.waits, process: body.process)
+                try writer.upsert(
+                    FlowRecord(
+                        id: record.id, device: record.device, phase: record.phase, isTerminal: record.isTerminal,
+                        isParked: record.isParked, updatedAt: record.updatedAt,
+                        body: Array(try JSONEncoder().encode(kept))))
+            }
+        }
+    }
+
     /// A flow that rests in the store, ready to go on.
     static func load(_ id: FlowID, from store: Store) throws(EngineError) -> LiveFlow {
         let (record, steps) = try stored(id, in: store)
@@ -63,18 +82,22 @@ enum FlowArchive {
         if case .signedIn = machine.state {
             session = try storing { try store.read { store in try store.session(of: record.device) } }
         }
-        return FlowView(
+        var view = FlowView(
             id: id, device: record.device, system: machine.system, config: machine.config, state: machine.state,
             waitsForScan: body.waits, steps: steps.map { .archived($0) }, session: session)
+        view.isDriven = belongsToAnother(record)
+        return view
     }
 
     /// A flow without its steps, for lists.
     static func summary(_ record: FlowRecord) throws(EngineError) -> FlowView {
         let body = try body(of: record)
         let machine = body.machine
-        return FlowView(
+        var view = FlowView(
             id: FlowID(rawValue: record.id), device: record.device, system: machine.system, config: machine.config,
             state: machine.state, waitsForScan: body.waits, steps: [], session: nil)
+        view.isDriven = belongsToAnother(record)
+        return view
     }
 
     /// Whether the process that last wrote a flow still runs and is not this one.

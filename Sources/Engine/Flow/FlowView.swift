@@ -21,6 +21,9 @@ public struct FlowView: Sendable {
     /// The stored session, where the flow has just signed in.
     public let session: TokenSession?
 
+    /// Whether a process that runs has the flow in its memory and goes on with it.
+    public internal(set) var isDriven = false
+
     /// What became of the shared secret, where the flow signed in with a decapsulation.
     public internal(set) var secret: SecretStanding?
 

@@ -133,11 +133,10 @@ extension Engine {
         let copy = VirtualDevice(
             id: other, original: original, installKey: original.installKey, createdAt: world.clock.now())
         // What secure hardware held is not in a backup: in its place is a key that was withdrawn.
-        var placeholder = try installKey(of: other, at: copy.createdAt)
-        placeholder = StoredKey(
-            handle: original.installKey, purpose: .dpop, scalar: placeholder.scalar, createdAt: copy.createdAt,
+        let drawn = try installKey(of: other, at: copy.createdAt)
+        let withdrawn = StoredKey(
+            handle: original.installKey, purpose: .dpop, scalar: drawn.scalar, createdAt: copy.createdAt,
             invalidated: true)
-        let stored = placeholder
         await actor.saveBeforeCopy()
         let isNew = try storing {
             try world.store.write { store -> Bool in
@@ -147,7 +146,7 @@ extension Engine {
                     try store.copyPossessions(of: device, to: other)
                     return true
                 }
-                try store.insert(stored, for: other)
+                try store.insert(withdrawn, for: other)
                 for enrolment in try store.enrolments(of: device) { try store.insert(enrolment, for: other) }
                 return true
             }

@@ -149,11 +149,11 @@ extension World {
     ///
     /// Throws `.unreachable` or `.badAnswer`.
     func serverMetadata(
-        of issuer: String, in cache: MetadataCache? = nil
+        of issuer: String, in cache: MetadataCache? = nil, fault: PlannedFault.Kind? = nil
     ) async throws(EngineError) -> ServerMetadata {
         let metadata = cache ?? metadata
         if let known = metadata.known(issuer, at: clock.now()) { return known }
-        switch await metadata.discover(issuer, world: self).result {
+        switch await metadata.discover(issuer, world: self, fault: fault).result {
         case .found(let found): return found
         case .failed(.unreachable(let why)): throw .unreachable(url: issuer, why: why)
         case .failed(.unavailable(let status, _)):

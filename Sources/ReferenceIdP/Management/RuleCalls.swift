@@ -30,7 +30,7 @@ extension SenseCryptIdP {
     }
 
     private static func unknownRule(_ name: String) -> Refusal {
-        let nearest = NearestWord.nearest(to: name, among: RuleSwitch.allCases.map(\.rawValue))
+        let nearest = Nearest.match(name, among: RuleSwitch.allCases.map(\.rawValue))
         let hint = nearest.map { "the nearest is \($0)" } ?? "GET lists them all"
         return .problem(
             422, "invalid_field", "off: no rule \(Clipped.text(name)); \(hint)", field: "off",

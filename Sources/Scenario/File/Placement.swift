@@ -60,7 +60,7 @@ struct Placement {
 
     private func undeclared(_ value: JSON5Value?, among names: [String], _ what: String) -> [FileFault] {
         guard let value, let name = value.string, !names.contains(name) else { return [] }
-        let hint = NearMiss.nearest(to: name, among: names).map { "; did you mean '\($0)'?" } ?? ""
+        let hint = Nearest.match(name, among: names).map { "; did you mean '\($0)'?" } ?? ""
         return [fault(value, "there is no \(what) '\(name.prefix(80))' in this file\(hint)")]
     }
 

@@ -92,7 +92,7 @@ struct ShapeCheck {
     }
 
     private mutating func unknown(_ member: JSON5Value.Member, of names: [String], in path: String) {
-        let hint = NearMiss.nearest(to: member.name, among: names).map { ", did you mean '\($0)'" } ?? ""
+        let hint = Nearest.match(member.name, among: names).map { ", did you mean '\($0)'" } ?? ""
         let known = names.prefix(40).joined(separator: ", ")
         add(
             member.place,
@@ -111,7 +111,7 @@ struct ShapeCheck {
     private mutating func text(_ value: JSON5Value, of words: [String], _ path: String) {
         guard let text = value.string, !text.isEmpty else { return fault(value, path, "a text") }
         guard !words.isEmpty, !words.contains(text) else { return }
-        let hint = NearMiss.nearest(to: text, among: words).map { "; did you mean '\($0)'?" } ?? ""
+        let hint = Nearest.match(text, among: words).map { "; did you mean '\($0)'?" } ?? ""
         add(value.place, "\(path) must be one of \(words.joined(separator: ", ")), not '\(text.prefix(80))'\(hint)")
     }
 

@@ -56,7 +56,7 @@ public struct ExpectedFailures: Sendable {
             let message: String
             switch meant.count {
             case 0:
-                let nearest = NearMiss.nearest(to: entry.scenario, among: scenarios.map(\.name))
+                let nearest = Nearest.match(entry.scenario, among: scenarios.map(\.name))
                 let hint = nearest.map { "; did you mean '\($0)'?" } ?? ""
                 message = "there is no scenario '\(entry.scenario.prefix(80))'\(hint)"
             case 1 where CalendarDay(entry.expires) == nil: message = "'\(entry.expires)' is no day of the calendar"

@@ -23,7 +23,7 @@ enum FaultCommands {
                 """
                 KIND: drop, lose-reply, status-200 to status-599, reset, truncate, dribble, delay-MS, stale-nonce, \
                 missing-nonce, store-full, key-refused, crash, crash-relaunch, wrong-NAME (docs/wrong-on-purpose.md). \
-                Faults live as long as the daemon; see docs/faults.md.
+                Faults live as long as the daemon, so one must run; see docs/faults.md.
                 """
             ], action: add),
         CommandSpec("fault list", "list the armed faults, and those that are used up", action: list),
@@ -43,7 +43,7 @@ enum FaultCommands {
         } else {
             body = ["faults": .array(Words.divided(parsed.arguments).map(JSON.string))]
         }
-        let control = try await context.control()
+        let control = try await context.daemon()
         let armed = try await calling { () throws(ControlFailure) in try await control.post("/v1/faults", body) }
         context.output.result(armed, lines: (armed["armed"]?.array ?? []).map(line))
         return .done
@@ -69,7 +69,7 @@ enum FaultCommands {
     private static func list(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
-        let control = try await context.control()
+        let control = try await context.daemon()
         let found = try await calling { () throws(ControlFailure) in try await control.get("/v1/faults") }
         let (armed, spent) = (found["armed"]?.array ?? [], found["spent"]?.array ?? [])
         let lines = armed.map(line) + spent.map { line($0) + ", used up" }
@@ -80,7 +80,7 @@ enum FaultCommands {
     private static func remove(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
-        let (control, id) = (try await context.control(), parsed.arguments[0])
+        let (control, id) = (try await context.daemon(), parsed.arguments[0])
         _ = try await calling { () throws(ControlFailure) in
             try await control.document("DELETE", "/v1/faults/" + PercentCoding.encode(id))
         }
@@ -91,7 +91,7 @@ enum FaultCommands {
     private static func clear(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
         -> ExitCode
     {
-        let control = try await context.control()
+        let control = try await context.daemon()
         let cleared = try await calling { () throws(ControlFailure) in
             try await control.document("DELETE", "/v1/faults")
         }

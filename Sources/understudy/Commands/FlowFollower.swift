@@ -14,7 +14,7 @@ struct FlowFollower {
     /// Follows a flow from what is known of it.
     ///
     /// - Parameter after: the last step that is known already.
-    /// - Returns: the flow as it rests: ended, or parked.
+    /// - Returns: the flow as it rests: ended, parked, or left behind by a process that ended.
     func follow(_ flow: JSON, after known: Int64 = 0, showTokens: Bool) async throws(CommandFailure) -> JSON {
         guard let id = flow["id"]?.string else { throw .unexpectedAnswer("flow id") }
         var narrator = narrator
@@ -28,7 +28,7 @@ struct FlowFollower {
                 output.say(narrator.lines(step))
                 seen = n
             }
-            if current["result"]?.string != nil { break }
+            if current["result"]?.string != nil || current["driven"]?.bool == false { break }
             if let url = current["authorization_url"]?.string, !askedForBrowser {
                 askedForBrowser = true
                 output.note("open in a browser: \(Display.safe(url))")
@@ -77,6 +77,10 @@ enum FlowEnding {
             ending["flow"] = flow["id"]
             ending["cause"] = flow["cause"]
             ending["message"] = flow["message"]
+        case nil where flow["driven"]?.bool == false:
+            ending["result"] = "left_behind"
+            ending["state"] = flow["state"]
+            ending["flow"] = flow["id"]
         default:
             ending["reason"] = flow["reason"] ?? .null
             ending["message"] = flow["message"]
@@ -96,6 +100,11 @@ enum FlowEnding {
             return [
                 style.bad("parked: \(flow.shown("cause"))") + message,
                 "go on with: understudy flow retry \(id)", "or give up: understudy flow cancel \(id)",
+            ]
+        case nil where flow["driven"]?.bool == false:
+            return [
+                style.bad("left behind: \(flow.shown("state"))") + ": the phone's process ended in the middle of it",
+                "go on with: understudy device life \(flow.shown("device")) relaunch",
             ]
         default:
             return [style.bad("failed: \(flow.shown("reason"))") + message]

@@ -18,7 +18,7 @@ import Testing
         try house.manage("PATCH", "/tenants/acme", ["attestation_mode": .string(mode)])
         if let authentication {
             try house.manage(
-                "PATCH", "/tenants/acme/applications/app_demo", ["authentication": .string(authentication)])
+                "PATCH", "/tenants/acme/applications/app_demo", ["token_endpoint_auth_method": .string(authentication)])
         }
         return house
     }
