@@ -58,12 +58,6 @@ public enum FaultPoint: Sendable, Hashable, Codable {
         default: false
         }
     }
-
-    /// The place of a name; nil for a name there is none of.
-    public init?(name: String) {
-        guard let point = Self.all.first(where: { $0.name == name }) else { return nil }
-        self = point
-    }
 }
 
 extension Action {

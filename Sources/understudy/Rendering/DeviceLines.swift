@@ -34,13 +34,11 @@ enum DeviceLines {
         guard !devices.isEmpty else { return ["no devices; create one: understudy device create NAME"] }
         let rows = devices.map { device in
             [
-                device.shown("id"), device.shown("platform"), device.shown("clock"),
-                String(device["enrolments"]?.array?.count ?? 0),
-                device["session"].map { $0 == .null ? "-" : summary($0) } ?? "-",
+                device.shown("id"), device.shown("platform"), device.shown("clock"), camera(device),
             ]
         }
         let more = document["next"]?.string.map { ["more: understudy device list --after \(Display.safe($0))"] } ?? []
-        return Columns.table(["DEVICE", "PLATFORM", "CLOCK", "ENROLMENTS", "SESSION"], rows) + more
+        return Columns.table(["DEVICE", "PLATFORM", "CLOCK", "CAMERA"], rows) + more
     }
 
     /// One session in full.

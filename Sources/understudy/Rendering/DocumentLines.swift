@@ -7,9 +7,14 @@ extension JSON {
 
 /// Documents of the management API as lines, member by member.
 enum DocumentLines {
-    /// One record, a line for each member.
+    /// One record, a line for each member; a member that is a record has its own as `name.member`.
     static func pairs(_ record: JSON, indent: Int = 0) -> [String] {
-        Columns.pairs((record.object?.members ?? []).map { (Display.safe($0.name), text($0.value)) }, indent: indent)
+        let members = (record.object?.members ?? []).flatMap { member -> [(String, String)] in
+            let name = Display.safe(member.name)
+            guard let inner = member.value.object else { return [(name, text(member.value))] }
+            return inner.members.map { ("\(name).\(Display.safe($0.name))", text($0.value)) }
+        }
+        return Columns.pairs(members, indent: indent)
     }
 
     /// Records, each under a title member.
