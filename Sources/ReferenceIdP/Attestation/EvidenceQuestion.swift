@@ -1,5 +1,5 @@
 import Crypto
-public import Encoding
+import Encoding
 
 /// A piece of evidence outside any request, to be explained field by field.
 public struct EvidenceQuestion: Sendable {
@@ -11,12 +11,19 @@ public struct EvidenceQuestion: Sendable {
         case start(challenge: String, clientID: String, codeChallenge: String, jkt: String)
         /// An enrolment of SenseCrypt.
         case enrolment(challenge: String, kid: String)
+
+        /// The challenge in it.
+        var challenge: String {
+            switch self {
+            case .challenge(let challenge), .start(let challenge, _, _, _), .enrolment(let challenge, _): challenge
+            }
+        }
     }
 
     /// The formats, by their names on the wire.
     public static let formats = Evidence.Format.allCases.map(\.rawValue)
 
-    private let evidence: Evidence
+    let evidence: Evidence
 
     /// Reads evidence in whichever form it comes: the object of the wire, or bare: the CBOR object, the certificates in
     /// PEM, the compact token.
@@ -40,6 +47,33 @@ public struct EvidenceQuestion: Sendable {
         }
     }
 
+    /// Reads evidence of a format that has to be found out, in whichever form it comes.
+    ///
+    /// A bare token counts as `play-integrity`: only what it says tells it from a classic one. Throws
+    /// ``EvidenceQuestionError`` where it is of no format.
+    public init(recognizing content: [UInt8]) throws(EvidenceQuestionError) {
+        try self.init(content, format: try Self.format(of: content).rawValue)
+    }
+
+    private static func format(of content: [UInt8]) throws(EvidenceQuestionError) -> Evidence.Format {
+        if let json = try? JSON(parsing: content), json.object != nil {
+            let name = (json["evidence"] ?? json)["format"]?.string ?? ""
+            guard let format = Evidence.Format(rawValue: name) else {
+                throw EvidenceQuestionError(description: "no format '\(Clipped.text(name))'")
+            }
+            return format
+        }
+        if let map = try? CBOR(parsing: content) {
+            if map["attStmt"] != nil { return .appAttest }
+            if map["authenticatorData"] != nil { return .appAttestAssertion }
+        }
+        let text = String(decoding: content, as: UTF8.self)
+        if text.contains("-----BEGIN CERTIFICATE-----") { return .androidKey }
+        if text.split(separator: ".", omittingEmptySubsequences: false).count == 5 { return .playIntegrity }
+        throw EvidenceQuestionError(
+            description: "neither the object of the wire, nor App Attest's CBOR, PEM certificates or a token")
+    }
+
     private static func bare(
         _ content: [UInt8], _ format: Evidence.Format
     ) throws(EvidenceQuestionError) -> Evidence.Body {
@@ -58,19 +92,6 @@ public struct EvidenceQuestion: Sendable {
             }
         }
     }
-
-    /// Looks at every field; what nothing is given to compare with is left unchecked.
-    ///
-    /// `policy` says what is expected of app and phone, `trust` whose word is taken, `attestedKey` is the
-    /// X9.63 point an assertion must be signed with, and `now` when.
-    public func explained(
-        policy: AttestationPolicy?, trust: AttestationTrust, binding: Binding?, attestedKey: [UInt8]?, now: Instant
-    ) -> EvidenceExplanation {
-        let expected = EvidenceExpectations(
-            policy: policy, trust: trust, binding: binding.map(EvidenceBinding.init), attestedKey: attestedKey, now: now
-        )
-        return EvidenceVerifier.examine(evidence, expected).explanation
-    }
 }
 
 /// Why something is no piece of evidence.
@@ -79,15 +100,4 @@ public struct EvidenceQuestionError: Error, Sendable, Hashable, CustomStringConv
     public let description: String
     /// A stable name for this error.
     public var code: String { "attestation.unreadable" }
-}
-
-extension EvidenceBinding {
-    fileprivate init(_ binding: EvidenceQuestion.Binding) {
-        switch binding {
-        case .challenge(let challenge): self.init(challengeAlone: challenge)
-        case .start(let challenge, let clientID, let codeChallenge, let jkt):
-            self = .start(challenge: challenge, clientID: clientID, codeChallenge: codeChallenge, jkt: jkt)
-        case .enrolment(let challenge, let kid): self = .enrolment(challenge: challenge, kid: kid)
-        }
-    }
 }

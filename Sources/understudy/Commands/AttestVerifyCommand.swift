@@ -19,6 +19,11 @@ enum AttestVerifyCommand {
             .one("code-challenge", "TEXT", help: "with --kind start: the PKCE challenge"),
             .one("jkt", "JKT", help: "with --kind start: the thumbprint of the DPoP key"),
             .one("kid", "KID", help: "with --kind enrolment: the thumbprint of the device key"),
+            .many(
+                "stale-challenge", "C", help: "a challenge given out earlier: evidence for it is stale, not another's"),
+            .many(
+                "after", "FILE",
+                help: "evidence verified before: the same again, and a counter not above its, are faults"),
             .many("roots", "PEM", help: "a file of trusted roots"),
             .one("play-decryption-key", "B64", help: "Play's AES key as the console shows it, or @FILE"),
             .one("play-verification-key", "B64", help: "Play's signing key as the console shows it, or @FILE"),
@@ -35,6 +40,10 @@ enum AttestVerifyCommand {
             nothing is a fault, 1 where something is.
             """,
             "Other people's evidence can be looked at too: nothing but the roots given is trusted.",
+            """
+            What came before is given with --after, in any order, each as sent or bare. It is taken at its word: verify it \
+            first. An assertion's key is that of the earlier attestation where --attested-key says none.
+            """,
         ], action: run)
 
     private static func run(_ parsed: ParsedArguments, _ context: CommandContext) async throws(CommandFailure)
@@ -47,9 +56,7 @@ enum AttestVerifyCommand {
         } catch {
             throw .badValue("FILE", error.description)
         }
-        let explanation = question.explained(
-            policy: try policy(parsed), trust: try trust(parsed), binding: try binding(parsed),
-            attestedKey: try attestedKey(parsed), now: SystemClock.now())
+        let explanation = question.explained(try knowledge(parsed))
         context.output.result(explanation.json, lines: lines(explanation))
         return explanation.holds ? .done : .failed
     }
@@ -74,8 +81,41 @@ enum AttestVerifyCommand {
         }
     }
 
-    private static func binding(_ parsed: ParsedArguments) throws(CommandFailure) -> EvidenceQuestion.Binding? {
-        guard let challenge = parsed["challenge"] else { return nil }
+    private static func knowledge(_ parsed: ParsedArguments) throws(CommandFailure) -> EvidenceKnowledge {
+        var known = EvidenceKnowledge(trust: try trust(parsed), now: SystemClock.now())
+        known.policy = try policy(parsed)
+        known.binding = try parsed["challenge"].map { (text) throws(CommandFailure) in try binding(text, parsed) }
+        for challenge in parsed.all("stale-challenge") {
+            guard challenge != parsed["challenge"] else {
+                throw .badValue("stale-challenge", "'\(challenge)' is the challenge that is expected")
+            }
+            known.stale.append(try binding(challenge, parsed))
+        }
+        known.attestedKey = try attestedKey(parsed)
+        known.memory = try memory(parsed, known)
+        return known
+    }
+
+    /// What was taken before, as the files say.
+    private static func memory(
+        _ parsed: ParsedArguments, _ known: EvidenceKnowledge
+    ) throws(CommandFailure) -> EvidenceMemory {
+        var memory = EvidenceMemory()
+        for path in parsed.all("after") {
+            let content = try read(path, field: "after")
+            do throws(EvidenceQuestionError) {
+                let earlier = try EvidenceQuestion(recognizing: content)
+                try memory.remember(earlier, trust: known.trust, now: known.now)
+            } catch {
+                throw .badValue("after", "\(path): \(error.description)")
+            }
+        }
+        return memory
+    }
+
+    private static func binding(
+        _ challenge: String, _ parsed: ParsedArguments
+    ) throws(CommandFailure) -> EvidenceQuestion.Binding {
         switch parsed["kind"] ?? "raw" {
         case "start":
             return .start(

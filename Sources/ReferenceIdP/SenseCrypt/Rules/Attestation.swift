@@ -104,6 +104,10 @@ extension Realm {
         AttestationFault(answer: turn.errors.attestationFailed, rule: rule, expected: expected, actual: actual)
     }
 
+    private func failed(_ broken: RememberedRule, _ turn: Turn) -> AttestationFault {
+        failed("attestation.\(broken.rule)", broken.expected, broken.actual, turn)
+    }
+
     private func challengeFaults(_ read: ReadEvidence, _ turn: Turn) -> [AttestationFault] {
         let challenge = read.evidence.challenge
         let isFresh = challenge.map { turn.settings.challenges.isFresh($0, for: tenant.id, now: turn.now) } ?? false
@@ -118,7 +122,7 @@ extension Realm {
 
     private func replayFaults(_ facts: EvidenceFacts, _ turn: Turn) -> [AttestationFault] {
         guard !facts.identity.isEmpty, evidence.contains(jkt: "evidence", jti: facts.identity.hex) else { return [] }
-        return [failed("attestation.replay", "evidence not taken before", "the same again", turn)]
+        return [failed(.replay, turn)]
     }
 
     /// Whether an App Attest key is one of the tenant's, and of the install that asks.
@@ -128,7 +132,7 @@ extension Realm {
         guard let id = facts.keyID else { return [] }
         guard let known = attestedKeys[id] else {
             guard evidence.format == .appAttestAssertion else { return [] }
-            return [failed("attestation.known_key", "a key that was attested here", "another key", turn)]
+            return [failed(.knownKey, turn)]
         }
         guard case .start(let jkt) = flow, let owner = known.jkt, owner != jkt else { return [] }
         return [failed("attestation.install", "the install the key belongs to", "another DPoP key", turn)]
@@ -138,7 +142,7 @@ extension Realm {
         guard let counter = facts.counter, counter > 0, let known = facts.keyID.flatMap({ attestedKeys[$0] }),
             counter <= known.counter
         else { return [] }
-        return [failed("attestation.counter", "a counter above \(known.counter)", "\(counter)", turn)]
+        return [failed(.counter(counter, after: known.counter), turn)]
     }
 
     /// Remembers good evidence, once the flow it began has begun.
