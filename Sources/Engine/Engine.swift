@@ -73,10 +73,11 @@ public final class Engine: Sendable {
 
     /// Waits until no exchange is under way, those nobody else waits for included: aborts, revocations.
     ///
-    /// A process that is about to end calls this first. Gives up after `milliseconds`.
+    /// What waits for a clock that stands does not count. A process that is about to end calls this first. Gives up
+    /// after `milliseconds`.
     public func settle(within milliseconds: Int) async {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
-        while !world.underWay.isNone, ContinuousClock.now < end {
+        while world.underWay.number > world.held, ContinuousClock.now < end {
             guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
         }
     }

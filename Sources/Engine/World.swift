@@ -49,6 +49,12 @@ extension World {
     /// The world's clock, where it is one that can be moved.
     var movableClock: WorldClock? { clock as? WorldClock }
 
+    /// How many exchanges wait for a clock that stands: however long anybody waits, nothing comes of them.
+    var held: Int {
+        guard let movableClock, case .frozen = movableClock.setting else { return 0 }
+        return movableClock.heldWork
+    }
+
     /// Waits for somebody who does not come, in milliseconds; what is then to be done counts as under way, and whoever
     /// waited ends it.
     func wait(forSomebody milliseconds: Int64) async throws(CancellationError) {

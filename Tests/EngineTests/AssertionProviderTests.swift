@@ -76,10 +76,10 @@ import Transport
     @Test func `a command that takes too long is ended with all it started`() async {
         let start = ContinuousClock.now
         let details = await details { () throws(ClientAssertionError) in
-            try await run("echo waiting >&2; sleep 20 | sleep 20", timeout: 200)
+            try await run("echo waiting >&2; sleep 300 | sleep 300", timeout: 200)
         }
         #expect(details == "the command took over 200 ms: waiting")
-        #expect(ContinuousClock.now - start < .seconds(10))
+        #expect(ContinuousClock.now - start < .seconds(200))
     }
 
     @Test func `what could be an assertion is never told, wherever it was printed`() async {

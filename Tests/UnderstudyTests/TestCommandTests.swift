@@ -103,6 +103,42 @@ struct TestCommandTests {
         #expect(again.exit == .failed)
     }
 
+    @Test("a command gives the tickets, and says whose they are; it is told who enrols, and its refusal is told")
+    func ticketCommand() async throws {
+        let stage = try await Stage.open()
+        let made = await stage.runner.run("idp", "ticket", "--issuer", stage.issuer, "--email", "grace@example.com")
+        let ticket = try #require(made.lines.first)
+        let asking = """
+            grep -q '"scenario":"g/a","user":"ada","email":"ada@example.com"}' &&
+            printf '%s' '{"ticket":"\(ticket)","email":"grace@example.com"}'
+            """
+        let hinted = Self.good.replacing("device: \"phone\" }", with: "device: \"phone\", user: \"ada\" }")
+        #expect(hinted != Self.good)
+        let elsewhere = ["--issuer", stage.issuer, "--client", "app_demo", "--ticket-command"]
+        let ran = try await test(["a.json5": hinted], elsewhere + [asking])
+        #expect(ran.lines.last?.hasPrefix("1 passed") == true, "\(ran.out) \(ran.err)")
+        let refused = try await test(["a.json5": hinted], elsewhere + ["echo nobody by that name >&2; exit 3"])
+        #expect(refused.exit == .unavailable)
+        #expect(refused.out.contains("no ticket for user 'ada': the command exited with 3: nobody by that name"))
+        let both = try await test(["a.json5": hinted], elsewhere + ["true", "--ticket", "t"])
+        #expect(both.exit == .usage)
+    }
+
+    @Test("what a reference IdP alone tells is not judged elsewhere, and that is said")
+    func unjudged() async throws {
+        let stage = try await Stage.open()
+        let made = await stage.runner.run("idp", "ticket", "--issuer", stage.issuer, "--email", "ada@example.com")
+        let ticket = try #require(made.lines.first)
+        let elsewhere = ["--issuer", stage.issuer, "--client", "app_demo", "--ticket", ticket]
+        let wanting = Self.good.replacing(
+            "result: \"signed_in\"", with: "result: \"signed_in\", findings: [\"no.rule\"], stored: { generation: 77 }")
+        #expect(wanting != Self.good)
+        let ran = try await test(["a.json5": wanting], elsewhere)
+        #expect(ran.exit == .done, "\(ran.out) \(ran.err)")
+        #expect(ran.lines.last == "not judged in 1, since a reference IdP alone tells: findings, stored.generation")
+        #expect(try await test(["a.json5": wanting]).exit == .failed)
+    }
+
     @Test("a failure is red in every artefact") func artefacts() async throws {
         let ran = try await test(
             ["b.json5": Self.bad],

@@ -1,5 +1,4 @@
 import Encoding
-import Foundation
 
 /// Asks a command: the request stands on its standard input as JSON, and what it prints is the assertion.
 ///
@@ -8,13 +7,6 @@ import Foundation
 struct CommandAssertions: ClientAssertionProvider {
     /// Longest a command may take, in milliseconds.
     static let patience = 10_000
-    /// Commands that run at once; the others wait their turn.
-    private static let turns: OperationQueue = {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 8
-        return queue
-    }()
-
     let kind = "command"
     private let command: String
     private let timeoutMilliseconds: Int
@@ -30,7 +22,8 @@ struct CommandAssertions: ClientAssertionProvider {
 
     /// What the command prints for a request, whatever is asked for.
     func answer(to request: JSON) async throws(ClientAssertionError) -> String {
-        let run = await outcome(request.serialized())
+        let run = await CommandRun.shell(
+            command, input: request.serialized(), timeoutMilliseconds: timeoutMilliseconds)
         switch run {
         case .notStarted(let why): throw .unavailable(details: "the command does not start: \(why)")
         case .tooLate(let said):
@@ -43,16 +36,6 @@ struct CommandAssertions: ClientAssertionProvider {
                 throw .unavailable(details: "the command printed nothing" + told(said, but: []))
             }
             return try GivenAssertion(printed, from: "the command").compact
-        }
-    }
-
-    /// Runs the command on a thread that may block.
-    private func outcome(_ input: [UInt8]) async -> CommandRun.Outcome {
-        await withCheckedContinuation { continuation in
-            Self.turns.addOperation { [command, timeoutMilliseconds] in
-                continuation.resume(
-                    returning: CommandRun.shell(command, input: input, timeoutMilliseconds: timeoutMilliseconds))
-            }
         }
     }
 

@@ -1,10 +1,11 @@
+import Foundation
 import Glibc
 import Synchronization
 
 /// One run of a shell command: input in, output out, an end in time.
-enum CommandRun {
+public enum CommandRun {
     /// What became of it.
-    enum Outcome: Sendable {
+    public enum Outcome: Sendable {
         /// The system refused, with its reason.
         case notStarted(String)
         /// It was killed when its time was over; with what it said on standard error until then.
@@ -16,8 +17,28 @@ enum CommandRun {
     /// Bytes that are kept of each output; what comes behind them is read and dropped.
     private static let outputLimit = 64 << 10
 
+    /// Commands that run at once; the others wait their turn.
+    private static let turns: OperationQueue = {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 8
+        return queue
+    }()
+
+    /// Runs a command under `/bin/sh -c` with this process's environment; `input`, at most 4096 bytes, stands on its
+    /// standard input.
+    ///
+    /// It is killed, with what it started, when it takes longer than `timeoutMilliseconds`.
+    public static func shell(_ command: String, input: [UInt8], timeoutMilliseconds: Int) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            turns.addOperation {
+                continuation.resume(
+                    returning: blocking(command, input: input, timeoutMilliseconds: timeoutMilliseconds))
+            }
+        }
+    }
+
     /// Runs a command and waits for it, blocking this thread; `input` must be small.
-    static func shell(_ command: String, input: [UInt8], timeoutMilliseconds: Int) -> Outcome {
+    static func blocking(_ command: String, input: [UInt8], timeoutMilliseconds: Int) -> Outcome {
         let started = starting.withLock { _ in start(command, input: input) }
         switch started {
         case .success(let run): return wait(for: run.child, run.pipes, until: .now + .milliseconds(timeoutMilliseconds))

@@ -22,7 +22,8 @@ struct Evidence: Sendable {
     let steps: [JSON]
     /// The same of the whole sign-in, earlier steps of the scenario included.
     let flow: [JSON]
-    let findings: [JSON]
+    /// What the reference IdP noted; nil where another identity provider is played against, which tells nobody.
+    let findings: [JSON]?
     /// The paths of the requests that left the phone.
     let paths: [String]
     var stored: Stored?

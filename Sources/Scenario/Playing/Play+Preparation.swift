@@ -19,7 +19,7 @@ extension Play {
             for user in device.enrolled {
                 let enrolment = try await must(
                     "POST", "/v1/devices/\(device.id)/enrolments",
-                    ["issuer": .string(stage.target.issuer), "ticket": .string(try ticket(for: user))])
+                    ["issuer": .string(stage.target.issuer), "ticket": .string(try await ticket(for: user))])
                 people.fill("kid:\(device.id)", enrolment["kid"]?.string ?? "")
             }
         }
@@ -56,16 +56,32 @@ extension Play {
         clientKey = .object(jwk)
     }
 
-    /// A new ticket of the reference IdP, or the next of those that were given.
-    func ticket(for user: String) throws(SetUpFailure) -> String {
-        guard stage.idp != nil else {
-            guard let ticket = tickets.popFirst() else { throw SetUpFailure("no ticket is left for user '\(user)'") }
-            return ticket
-        }
+    /// The ticket a step names; else a new one of the reference IdP, or one of those that were given or are asked for.
+    func ticket(_ named: String? = nil, for user: String) async throws(SetUpFailure) -> String {
+        if let named { return named }
+        guard stage.idp != nil else { return try await foreignTicket(for: user) }
         guard let id = people["user:\(user)"] else { throw SetUpFailure("there is no user '\(user)'") }
         let made = try stage.arrange("POST", "/tenants/\(scenario.tenant)/users/\(id)/tickets", [:])
         guard let ticket = made["ticket"]?.string else { throw SetUpFailure("a new ticket has no text") }
         return ticket
+    }
+
+    private func foreignTicket(for user: String) async throws(SetUpFailure) -> String {
+        guard case .asked(let source) = stage.target.tickets else {
+            guard let ticket = tickets.popFirst() else { throw SetUpFailure("no ticket is left for user '\(user)'") }
+            return ticket
+        }
+        let request = TicketRequest(
+            issuer: stage.target.issuer, scenario: "\(scenario.group)/\(scenario.name)", user: user,
+            email: people["email:\(user)"] ?? "")
+        do {
+            let ticket = try await source(request)
+            // From here on the user is whom the ticket is for.
+            if let email = ticket.email { people.fill("email:\(user)", email) }
+            return ticket.text
+        } catch {
+            throw SetUpFailure("no ticket for user '\(user)': \(error.description)")
+        }
     }
 
     /// A call of the control API whose refusal is a failure of the set-up.

@@ -110,7 +110,7 @@ extension Play {
 extension Play {
     private func enrol(_ order: JSON) async throws -> Deed {
         let device = text(order, "device")
-        let ticket = try order["ticket"]?.string ?? self.ticket(for: text(order, "user"))
+        let ticket = try await ticket(order["ticket"]?.string, for: text(order, "user"))
         var body = JSONObject([
             ("issuer", order["issuer"] ?? .string(stage.target.issuer)), ("ticket", .string(ticket)),
         ])

@@ -13,7 +13,8 @@ actor Play {
     var people = Names()
     /// The newest sign-in of each phone.
     var lastFlow: [String: String] = [:]
-    var tickets: ArraySlice<String>
+    /// The tickets that are left, where they were given beforehand.
+    var tickets: ArraySlice<String> = []
     /// The private key of a confidential client.
     var clientKey: JSON?
     private var result: ScenarioResult
@@ -24,7 +25,7 @@ actor Play {
     init(_ scenario: Scenario, on stage: Stage, seed: String) {
         self.scenario = scenario
         self.stage = stage
-        tickets = stage.target.tickets[...]
+        if case .given(let tickets) = stage.target.tickets { self.tickets = tickets[...] }
         result = ScenarioResult(scenario: scenario, outcome: .passed, seed: seed)
     }
 
@@ -42,6 +43,7 @@ actor Play {
         }
         await stage.end()
         result.journal += await newEntries()
+        if stage.idp == nil { result.unjudged = scenario.expectedOfReferenceAlone }
         result.exchanges = stage.log.all
         result.milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
         return result
@@ -90,7 +92,8 @@ actor Play {
         let steps = entries.map { $0["step"] ?? $0 }
         var evidence = Evidence(
             deed: deed, steps: steps + Evidence.apiCalls(deed.document, steps),
-            flow: deed.flow.flatMap { flows[$0] } ?? steps, findings: seen.findings, paths: paths)
+            flow: deed.flow.flatMap { flows[$0] } ?? steps, findings: stage.idp == nil ? nil : seen.findings,
+            paths: paths)
         if let device = deed.device { evidence.stored = await stored(device) }
         try Verdict(step: step, evidence: evidence).check()
     }

@@ -12,6 +12,8 @@ public struct ScenarioResult: Sendable {
     public internal(set) var steps: [StepResult] = []
     /// The journal of the phones, as the control API shows it.
     public internal(set) var journal: [JSON] = []
+    /// The expectations nobody could judge, since the reference IdP alone tells: `findings`, `stored.generation`.
+    public internal(set) var unjudged: [String] = []
     /// How long it took, in milliseconds of real time.
     public internal(set) var milliseconds: Double = 0
     /// The exchanges its phones made, secrets and all.

@@ -8,8 +8,8 @@ public struct ScenarioSuite: Sendable {
     public enum Opponent: Sendable {
         /// A reference IdP in this process, one for each scenario.
         case reference
-        /// An identity provider somewhere else: its issuer, the client, the API's audience, and tickets to enrol with.
-        case staging(issuer: String, client: String, resource: String?, tickets: [String], settings: EngineSettings)
+        /// An identity provider somewhere else: its issuer, the client, the API's audience, and who gives tickets.
+        case staging(issuer: String, client: String, resource: String?, tickets: Tickets, settings: EngineSettings)
     }
 
     /// The seed of scenarios that name none, where none is given.
@@ -58,18 +58,21 @@ public struct ScenarioSuite: Sendable {
 
     /// The tickets each scenario enrols with: in the order of the scenarios, each ticket once, and none for one that
     /// cannot have all it needs.
-    private func dealt(to scenarios: [Scenario]) -> [[String]] {
-        guard case .staging(_, _, let resource, let tickets, _) = opponent else { return scenarios.map { _ in [] } }
-        var rest = tickets[...]
+    private func dealt(to scenarios: [Scenario]) -> [Tickets] {
+        guard case .staging(_, _, let resource, let tickets, _) = opponent else {
+            return scenarios.map { _ in .given([]) }
+        }
+        guard case .given(let texts) = tickets else { return scenarios.map { _ in tickets } }
+        var rest = texts[...]
         return scenarios.map { scenario in
             let count = scenario.ticketCount
-            guard count <= rest.count, missing(scenario, resource: resource) == nil else { return [] }
+            guard count <= rest.count, missing(scenario, resource: resource) == nil else { return .given([]) }
             defer { rest = rest.dropFirst(count) }
-            return Array(rest.prefix(count))
+            return .given(Array(rest.prefix(count)))
         }
     }
 
-    private func play(_ scenario: Scenario, tickets: [String]) async -> ScenarioResult {
+    private func play(_ scenario: Scenario, tickets: Tickets) async -> ScenarioResult {
         let seed = seed ?? scenario.seed ?? Self.standardSeed
         if let reason = missing(scenario, tickets: tickets) {
             return ScenarioResult(scenario: scenario, outcome: .skipped(reason), seed: seed)
@@ -81,7 +84,7 @@ public struct ScenarioSuite: Sendable {
         }
     }
 
-    private func stage(for scenario: Scenario, seed: String, tickets: [String]) throws -> Stage {
+    private func stage(for scenario: Scenario, seed: String, tickets: Tickets) throws -> Stage {
         switch opponent {
         case .reference: return try .reference(seed: seed, scenario: scenario, profile: profile, version: version)
         case .staging(let issuer, let client, let resource, _, let settings):
@@ -91,14 +94,14 @@ public struct ScenarioSuite: Sendable {
     }
 
     /// Why a scenario cannot be played here with these tickets, or nil.
-    private func missing(_ scenario: Scenario, tickets: [String]) -> String? {
+    private func missing(_ scenario: Scenario, tickets: Tickets) -> String? {
         guard case .staging(_, _, let resource, let all, _) = opponent else { return nil }
         if let what = missing(scenario, resource: resource) { return what }
-        guard scenario.ticketCount <= tickets.count else {
-            return
-                "it needs an enrolment ticket for each of \(scenario.ticketCount); given are \(all.count), some used before"
+        guard case .given(let own) = tickets, case .given(let all) = all, scenario.ticketCount > own.count else {
+            return nil
         }
-        return nil
+        return
+            "it needs an enrolment ticket for each of \(scenario.ticketCount); given are \(all.count), some used before"
     }
 
     private func missing(_ scenario: Scenario, resource: String?) -> String? {
@@ -126,12 +129,20 @@ extension Scenario {
     }
 }
 
+extension Scenario {
+    /// What it expects that only a reference IdP tells, in the order of the format.
+    var expectedOfReferenceAlone: [String] {
+        let expectations = steps.flatMap { $0.parts.isEmpty ? [$0] : $0.parts }.compactMap(\.expect)
+        var names: [String] = []
+        if expectations.contains(where: { $0["findings"] != nil }) { names.append("findings") }
+        if expectations.contains(where: { $0["stored"]?["generation"] != nil }) { names.append("stored.generation") }
+        return names
+    }
+}
+
 extension Scenario.Step {
     fileprivate var needOfReference: String? {
-        if ["manage", "signup", "advance", "reset", "snapshot", "restore"].contains(verb) {
-            return "the step '\(verb)'"
-        }
-        if expect?["findings"] != nil { return "findings are expected" }
-        return expect?["stored"]?["generation"] != nil ? "a generation is expected" : nil
+        guard ["manage", "signup", "advance", "reset", "snapshot", "restore"].contains(verb) else { return nil }
+        return "the step '\(verb)'"
     }
 }

@@ -31,8 +31,8 @@ struct Stage: Sendable {
         var client: String
         /// The resource API's audience, where there is one.
         var resource: String?
-        /// Tickets for enrolments, taken in order.
-        var tickets: [String] = []
+        /// Who gives the tickets of its enrolments.
+        var tickets = Tickets.given([])
     }
 
     /// Sets a stage with a reference IdP in this process and clocks that stand until they are moved.

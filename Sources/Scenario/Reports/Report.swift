@@ -56,6 +56,8 @@ public struct Report: Sendable {
         public var parts: [Part] = []
         /// The whole journal.
         public var journal: [JSON] = []
+        /// The expectations that could not be judged, by name.
+        public var unjudged: [String] = []
         /// The exchanges with servers.
         public var exchanges: [RecordedExchange] = []
         /// How long it took, in milliseconds of real time.
@@ -159,6 +161,7 @@ extension Report.Case {
             return part
         }
         journal = result.journal
+        unjudged = result.unjudged
         exchanges = result.exchanges
         milliseconds = result.milliseconds
     }

@@ -17,6 +17,8 @@ enum TestCommand {
             .one("client", "C", help: "the application there"),
             .one("resource", "R", help: "the audience of an API there"),
             .many("ticket", "T", help: "an enrolment ticket of it; each is used once"),
+            .one(
+                "ticket-command", "COMMAND", help: "a command that reads who enrols as JSON and prints a ticket"),
             .one("filter", "TEXT", help: "only those with this in group, name or title"),
             .flag("list", help: "list them by group and play none"),
             .flag("schema", help: "print the JSON Schema of scenarios and play none"),
@@ -116,7 +118,7 @@ extension TestCommand {
         suite.profile = try context.settings.profile()
         suite.jobs = parsed.number("jobs") ?? ProcessInfo.processInfo.activeProcessorCount
         guard let issuer = parsed["issuer"] else {
-            if let idle = ["client", "resource", "ticket"].first(where: parsed.has) {
+            if let idle = ["client", "resource", "ticket", "ticket-command"].first(where: parsed.has) {
                 throw .usage("test: --\(idle) goes with --issuer", of: parsed)
             }
             return suite
@@ -129,9 +131,26 @@ extension TestCommand {
         if let seed = context.settings.seed { settings.entropy = SeedBook.entropy(seed: seed, stretch: "test phones") }
         try await makeSureOfAnswer(issuer, settings)
         suite.opponent = .staging(
-            issuer: issuer, client: client, resource: parsed["resource"], tickets: parsed.all("ticket"),
+            issuer: issuer, client: client, resource: parsed["resource"], tickets: try tickets(parsed),
             settings: settings)
         return suite
+    }
+
+    private static func tickets(_ parsed: ParsedArguments) throws(CommandFailure) -> Tickets {
+        guard let command = parsed["ticket-command"] else { return .given(parsed.all("ticket")) }
+        guard !parsed.has("ticket") else {
+            throw .usage("test: --ticket and --ticket-command do not go together", of: parsed)
+        }
+        return .asked { (request) throws(NoTicket) in
+            switch await CommandRun.shell(command, input: request.json.serialized(), timeoutMilliseconds: 10_000) {
+            case .notStarted(let why): throw NoTicket("the command does not start: \(why)")
+            case .tooLate: throw NoTicket("the command took over 10 s")
+            case .ended(0, let printed, _): return try Ticket(printed: printed)
+            case .ended(let code, _, let said):
+                let words = String(decoding: said, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+                throw NoTicket("the command exited with \(code): " + words.joined(separator: " ").suffix(300))
+            }
+        }
     }
 
     /// An issuer that does not answer would make every scenario fail for one reason that is none of theirs.

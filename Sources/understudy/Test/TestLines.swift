@@ -33,7 +33,14 @@ struct TestLines {
         if counts.errors > 0 { parts.append("\(counts.errors) could not be judged") }
         if counts.skipped > 0 { parts.append("\(counts.skipped) skipped") }
         if counts.expectedFailures > 0 { parts.append("\(counts.expectedFailures) failed as expected") }
-        return [parts.joined(separator: ", ") + "; seed \(seed)"]
+        return [parts.joined(separator: ", ") + "; seed \(seed)"] + notJudged(report)
+    }
+
+    private static func notJudged(_ report: Report) -> [String] {
+        let without = report.cases.filter { !$0.unjudged.isEmpty }
+        guard !without.isEmpty else { return [] }
+        let names = Set(without.flatMap(\.unjudged)).sorted().joined(separator: ", ")
+        return ["not judged in \(without.count), since a reference IdP alone tells: \(names)"]
     }
 }
 
@@ -58,6 +65,7 @@ enum TestDocument {
             ("file", each.file.map(JSON.string) ?? .null), ("seed", each.seed.map(JSON.string) ?? .null),
             ("outcome", .string(each.outcome.word)), ("milliseconds", .int(Int64(each.milliseconds.rounded()))),
         ]
+        if !each.unjudged.isEmpty { members.append(("not_judged", .array(each.unjudged.map(JSON.string)))) }
         switch each.outcome {
         case .passed: break
         case .failed(let found): members.append(("failure", json(found, redactor)))
