@@ -8,15 +8,11 @@ package import Transport
 
 /// What a prober of servers needs of the engine: the same network, the same keys, no flows.
 extension Engine {
-    /// The keys and the face of a phone, and the address of its newest enrolment at an issuer.
+    /// The keys and the face of a phone, the address of its newest enrolment at an issuer, and what it is.
     ///
     /// For use within this process alone. Throws `.noSuchDevice`, `.invalid` where the phone is not enrolled at the
     /// issuer or a key is invalidated.
-    package func probing(
-        _ device: DeviceID, issuer: String
-    ) async throws(EngineError) -> (
-        installKey: P256.PrivateKey, deviceKey: P256.PrivateKey, face: Face, email: String
-    ) {
+    package func probing(_ device: DeviceID, issuer: String) async throws(EngineError) -> ProbingParts {
         try await actor(device).probing(issuer: issuer)
     }
 
@@ -36,17 +32,31 @@ extension Engine {
     }
 }
 
+/// A phone as a prober takes it.
+package struct ProbingParts: Sendable {
+    /// The key of the install, which signs DPoP proofs.
+    package let installKey: P256.PrivateKey
+    /// The key of the enrolment.
+    package let deviceKey: P256.PrivateKey
+    /// The face that opens its face token.
+    package let face: Face
+    /// Whom it is enrolled for.
+    package let email: String
+    /// What phone it is.
+    package let platform: Platform
+    /// What its platform says of it and its app.
+    package let attestation: AttestationSettings
+}
+
 extension DeviceActor {
-    fileprivate func probing(
-        issuer: String
-    ) throws(EngineError) -> (
-        installKey: P256.PrivateKey, deviceKey: P256.PrivateKey, face: Face, email: String
-    ) {
+    fileprivate func probing(issuer: String) throws(EngineError) -> ProbingParts {
         let enrolment = try storedEnrolments().last { $0.issuer == issuer }
         guard let enrolment, let key = deviceKey(enrolment.kid), !installKeyInvalidated else {
             throw .invalid(
                 field: "device", rule: "a phone enrolled at the issuer, with its keys", value: id.rawValue)
         }
-        return (installKey, key, device.face, enrolment.email)
+        return ProbingParts(
+            installKey: installKey, deviceKey: key, face: device.face, email: enrolment.email,
+            platform: device.platform, attestation: device.attestation)
     }
 }

@@ -31,13 +31,28 @@ struct Bench: Sendable {
         func add(_ more: Int64) { seconds.withLock { $0 += more } }
     }
 
-    init(seed: String = "bench") throws {
+    /// The authorities of every bench's phones, made once.
+    static let roots: Result<AttestationRoots, CryptoError> = Result {
+        () throws(CryptoError) in try AttestationRoots.generate(Entropy(seed: Array("conformance roots".utf8)))
+    }
+    let roots: AttestationRoots
+    /// What starts bring where evidence is wanted.
+    let startFormat: EvidenceFormat
+
+    init(seed: String = "bench", startFormat: EvidenceFormat = .appAttest) throws {
         let (start, passed) = (start, passed)
+        self.startFormat = startFormat
+        roots = try Self.roots.get()
+        let published = roots.published
         entropy = Entropy(seed: Array("conformance \(seed)".utf8))
-        server = try ReferenceIdPServer(
-            .init(
-                origin: origin, apiOrigin: api, entropy: Entropy(seed: Array("idp \(seed)".utf8)),
-                wallClock: { start.adding(seconds: passed.value) }))
+        var configuration = ReferenceIdPServer.Configuration(
+            origin: origin, apiOrigin: api, entropy: Entropy(seed: Array("idp \(seed)".utf8)),
+            wallClock: { start.adding(seconds: passed.value) })
+        configuration.attestationTrust = try AttestationTrust(
+            appleRoots: published.appleRoot, androidRoots: published.androidRoot,
+            playDecryptionKey: published.playDecryptionKey, playVerificationKey: published.playVerificationKey,
+            attesters: nil)
+        server = try ReferenceIdPServer(configuration)
     }
 
     var issuer: String { "\(origin)/acme" }
@@ -73,16 +88,35 @@ struct Bench: Sendable {
             jti: entropy.token(16))
         let input = jws.signingInput(key: key.publicKey)
         let compact = EnrolmentJWS.assemble(signingInput: input, signature: try key.sign(Array(input.utf8)))
-        let body: JSON = [
-            "ticket": .string(ticket), "enrollment": .string(compact), "face_token": .string(Base64URL.encode(sealed)),
-        ]
+        var body = JSONObject([
+            ("ticket", .string(ticket)), ("enrollment", .string(compact)),
+            ("face_token", .string(Base64URL.encode(sealed))),
+        ])
+        body["attestation"] = try evidence(for: key)?.json
         let response = send(
             ClientRequest(
                 url: try HTTPURL("\(issuer)/device-ceremony/enroll"), method: "POST",
-                fields: ["Content-Type": "application/json"], body: body.serialized()))
+                fields: ["Content-Type": "application/json"], body: JSON.object(body).serialized()))
         let email = try #require(try JSON(parsing: response.body)["email"]?.string)
         return ProbePhone(
             installKey: try P256.PrivateKey.generate(entropy), deviceKey: key, face: face, email: email)
+    }
+
+    /// Evidence for an enrolment of a device key, where the tenant looks at evidence.
+    private func evidence(for key: P256.PrivateKey) throws -> Evidence? {
+        let answer = send(
+            ClientRequest(
+                url: try HTTPURL(issuer + SenseCryptProfile.builtIn.paths.attestationChallenge), method: "POST"))
+        guard let challenge = try? JSON(parsing: answer.body)["attestation_challenge"]?.string else { return nil }
+        let format: EvidenceFormat = startFormat.isAppAttest ? .appAttest : .androidKey
+        let request = EvidenceRequest(
+            format: format,
+            clientData: .enrolment(challenge: challenge, kid: JWK.p256(key.publicKey).thumbprint), issuer: issuer)
+        return try Attestor(roots: roots).evidence(
+            request, of: AttestedInstall(),
+            keys: EvidenceKeys(appAttest: try P256.PrivateKey.generate(entropy), subject: key.publicKey),
+            settings: AttestationSettings(), at: server.now, entropy: entropy
+        ).0
     }
 
     /// A new user's phone.
@@ -102,6 +136,7 @@ struct Bench: Sendable {
             metadata: metadata, clientID: "app_demo", phone: try phone(), entropy: entropy,
             now: { start.adding(seconds: passed.value) },
             send: { send($0) })
+        setup.vouching = Vouching(roots: roots, startFormat: startFormat)
         setup.api = try HTTPURL("\(api)/acme")
         setup.management = try HTTPURL("\(origin)/manage")
         setup.newPhone = { ticket throws(ProbeFault) in

@@ -82,6 +82,17 @@ struct ConformCommandTests {
         #expect(unknown.err.contains("401 invalid_client"))
     }
 
+    @Test(arguments: ["auto", "android-key", "play-integrity"])
+    func `an IdP that enforces attestation is judged by a phone that brings evidence`(format: String) async throws {
+        let stage = try await Stage.open()
+        let api = try stage.remote(stage.idp.served.management)
+        _ = try await api.document("PATCH", "/manage/tenants/acme", body: ["attestation_mode": "enforce"])
+        let ran = await stage.runner.run(
+            try await order(stage) + ["--only", "attestation.evidence,attestation.nonce,dpop.typ", "--attest", format])
+        #expect(ran.exit == .done, "\(ran.out)")
+        #expect(ran.out.contains("3 pass, 0 warn, 0 fail, 0 skipped"), "\(ran.out)")
+    }
+
     @Test func `wrong options are told before anything is sent`() async throws {
         let stage = try await Stage.open()
         #expect(await stage.runner.run("conform", "--issuer", stage.issuer).exit == .usage)
@@ -90,6 +101,11 @@ struct ConformCommandTests {
             "conform", "--issuer", stage.issuer, "--client", "a", "--ticket", "t", "--only", "dpop.typo")
         #expect(rule.exit == .badInput)
         #expect(rule.err.contains("dpop.typo"))
+        let format = await stage.runner.run(
+            "conform", "--issuer", stage.issuer, "--client", "a", "--ticket", "t", "--attest",
+            "apple-appattest-assertion")
+        #expect(format.exit == .badInput)
+        #expect(format.err.contains("android-key"))
         let listed = await stage.runner.run("conform", "--list")
         #expect(listed.exit == .done)
         #expect(listed.out.contains("code.once") && listed.out.contains("RFC 6749 4.1.2, M21"))

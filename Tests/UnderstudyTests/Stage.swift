@@ -67,9 +67,10 @@ final class Stage: Connector {
     var runner: CommandRunner { CommandRunner(connector: self) }
 
     static func open() async throws -> Stage {
-        Stage(
-            idp: try await HostedIdP.start(HostedIdP.Plan(), store: nil),
-            phone: try Phone.inMemory(EngineSettings()))
+        let phone = try Phone.inMemory(EngineSettings())
+        var plan = HostedIdP.Plan()
+        plan.trust = try phone.attestationTrust()
+        return Stage(idp: try await HostedIdP.start(plan, store: nil), phone: phone)
     }
 
     private init(idp: IdPService, phone: Phone) {

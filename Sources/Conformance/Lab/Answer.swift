@@ -1,5 +1,6 @@
 import Encoding
 import HTTP
+import OAuth
 import SignIn
 
 /// An answer of the server under test, as far as probes look at it.
@@ -9,6 +10,11 @@ struct Answer: Sendable {
     var status: Int { response.status }
     var json: JSON? { try? JSON(parsing: response.body) }
     var nonces: [String] { response.fields.values("DPoP-Nonce") }
+
+    /// The challenge for evidence about the app that it brings.
+    var attestationChallenge: String? {
+        AttestationChallenge.challenge(response.fields.values(AttestationChallenge.field))
+    }
 
     /// The error of the body, or of a challenge without one.
     var error: String? {
@@ -39,6 +45,7 @@ struct Answer: Sendable {
     var call: CallResponse {
         CallResponse(
             status: response.status, mediaType: response.fields["Content-Type"],
-            retryAfter: response.fields["Retry-After"], dpopNonce: nonces.first, body: response.body)
+            retryAfter: response.fields["Retry-After"], dpopNonce: nonces.first,
+            attestationChallenge: attestationChallenge, body: response.body)
     }
 }

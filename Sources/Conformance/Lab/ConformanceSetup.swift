@@ -23,6 +23,10 @@ public struct ConformanceSetup: Sendable {
     public var only: Set<String>?
     /// The words of the wire.
     public var profile: SenseCryptProfile
+    /// What vouches for the phones where the server wants evidence; nil for phones that bring none.
+    public var vouching: Vouching?
+    /// Whether the issuer is known to enforce attestation; else the run finds out whether it does.
+    public var enforcesAttestation = false
     /// Chance.
     public var entropy: Entropy
     /// The time.

@@ -26,6 +26,14 @@ final class Lab {
     private(set) var answered = 0
     /// What was made over the management API.
     var made = Made()
+    /// The metadata while the run makes the tenant enforce attestation.
+    var metadataMeanwhile: ServerMetadata?
+    /// The newest challenge for evidence that an answer brought, and when.
+    var newestChallenge: (challenge: String, received: Instant)?
+    /// Whether the server has taken genuine evidence by hand.
+    var isVouchedFor = false
+    /// Installs of the app, by their DPoP keys.
+    var installs: [String: ProbeInstall] = [:]
 
     init(_ setup: ConformanceSetup) { self.setup = setup }
 
@@ -33,6 +41,8 @@ final class Lab {
     var now: Instant { setup.now().adding(seconds: drift) }
     var phone: ProbePhone { setup.phone }
     var issuer: String { setup.metadata.issuer }
+    /// What the issuer says of itself at this moment.
+    var metadata: ServerMetadata { metadataMeanwhile ?? setup.metadata }
 
     /// The access tokens' audience, where there is an API.
     var resource: String? { setup.api.map { $0.text.hasSuffix("/") ? String($0.text.dropLast()) : $0.text } }
@@ -53,6 +63,7 @@ extension Lab {
         let answer = Answer(response: try await setup.send(request))
         if let nonce = DPoPNonceField.nonce(answer.nonces) { nonces[request.url.origin] = nonce }
         look(at: answer, of: request)
+        if request.url.origin == setup.metadata.tokenEndpoint.origin { note(challengeOf: answer) }
         guard answer.status != 429 || !limited else {
             throw .missing("the server's limit on requests stands in the way: wait, or turn it off")
         }
@@ -155,8 +166,8 @@ extension Lab {
     /// A stage that something went through at is not used again.
     func mutate(_ wrong: WrongOnPurpose, at place: WrongOnPurpose.Place) async throws(ProbeFault) -> Answer {
         let stage = try await stage(place)
-        let right = try stage.request(in: self)
-        let drawn: (ahead: ClientRequest?, request: ClientRequest)
+        let right = try await stage.request(in: self)
+        var drawn: (ahead: ClientRequest?, request: ClientRequest)
         do throws(EngineError) {
             drawn = try wrong.altered(
                 right, at: place, installKey: phone.installKey, ceremonyKey: phone.deviceKey,
@@ -168,6 +179,11 @@ extension Lab {
         if let ahead = drawn.ahead {
             stages[place] = nil
             _ = try await fire(ahead)
+            // The evidence that went ahead is used up, which is another rule than that of the proof: here comes another
+            // start with the same proof.
+            if stage.held?.evidence != nil {
+                drawn.request.body = try await ProbeFlow(self).advance(to: .start).body.bytes
+            }
         }
         let answer = try await fire(drawn.request)
         if answer.isAccepted { stages[place] = nil }

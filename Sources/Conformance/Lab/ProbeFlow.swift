@@ -30,7 +30,8 @@ final class ProbeFlow {
 
     /// A sign-in that has not started.
     init(
-        _ lab: Lab, by phone: ProbePhone? = nil, clientID: String? = nil, resource: Bool = true, scans: [Bool] = []
+        _ lab: Lab, by phone: ProbePhone? = nil, clientID: String? = nil, resource: Bool = true, scans: [Bool] = [],
+        vouches: Bool = true
     ) {
         self.lab = lab
         self.phone = phone ?? lab.phone
@@ -41,7 +42,9 @@ final class ProbeFlow {
                 issuer: lab.issuer, clientID: clientID ?? lab.setup.clientID, resource: resource ? lab.resource : nil,
                 scopes: scopes, allowPlainHTTPOnLoopback: true, wire: SignInWire(lab.setup.profile)))
         let secrets = FlowSecrets(codeVerifier: lab.setup.entropy.token(32), nonce: lab.setup.entropy.token(16))
-        due = machine.handle(.start(self.phone.facts(at: lab.issuer), secrets), at: lab.now)
+        let attestation = vouches ? lab.attestationFacts : DeviceFacts.Attestation(sending: .never)
+        due = machine.handle(
+            .start(self.phone.facts(at: lab.issuer, attestation: attestation), secrets), at: lab.now)
     }
 
     /// Does everything up to a call, which is not sent.
@@ -81,6 +84,7 @@ final class ProbeFlow {
         held = nil
         lastSummary = "\(call.purpose.rawValue) was answered \(answer.summary)"
         if answer.isAccepted { calls[call.purpose] = call }
+        lab.learn(from: answer, to: call, by: phone)
         if call.purpose == .token, answer.status == 200, let access = answer.json?["access_token"]?.string {
             tokens = Tokens(
                 access: access, refresh: answer.json?["refresh_token"]?.string,
@@ -101,7 +105,7 @@ final class ProbeFlow {
 
     private func perform(_ effect: Effect) throws(ProbeFault) {
         switch effect.action {
-        case .discover: answer(.discovered(effect.id, lab.setup.metadata))
+        case .discover: answer(.discovered(effect.id, lab.metadata))
         case .call(let call): held = (effect.id, call)
         case .signCeremony(let claims, let key): answer(.ceremonySigned(effect.id, jws: try sign(claims, key)))
         case .capture:
@@ -111,13 +115,25 @@ final class ProbeFlow {
         case .rotateFaceToken(let generation, let classes):
             answer(.faceTokenRotated(effect.id, sealed: try reseal(generation, classes)))
         case .commit: answer(.committed(effect.id))
-        // The tenant under examination asks a probe for no evidence, or takes none at all.
-        case .attest: answer(.attestationUnavailable(effect.id, rule: "a probe makes no evidence"))
+        case .attest(let binding): answer(vouch(binding, effect.id))
         case .runPKI, .done: break
         }
     }
 
     private func answer(_ event: Event) { due += machine.handle(event, at: lab.now) }
+
+    /// Makes the evidence of one start; whether the server can do without is for the server to say.
+    private func vouch(_ binding: StartBinding, _ effect: EffectID) -> Event {
+        let data = ClientData.start(
+            challenge: binding.challenge, clientID: binding.clientID, codeChallenge: binding.codeChallenge,
+            jkt: binding.installThumbprint)
+        let wish = EvidenceWish(data: data, subject: phone.installKey.publicKey, install: phone.jkt)
+        do throws(ProbeFault) {
+            return .attested(effect, evidence: try lab.evidence(wish).formValue)
+        } catch {
+            return .attestationUnavailable(effect, rule: error.description)
+        }
+    }
 
     private func sign(_ claims: CeremonyClaims, _ key: CeremonyKey) throws(ProbeFault) -> String {
         guard case .enrolment = key else { throw .own("the phone has no key for the issuer") }

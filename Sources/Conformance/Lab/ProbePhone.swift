@@ -28,8 +28,15 @@ public struct ProbePhone: Sendable {
     var jkt: String { JWK.p256(installKey.publicKey).thumbprint }
 
     /// What the machine of a sign-in must know.
-    func facts(at issuer: String) -> DeviceFacts {
-        DeviceFacts(installThumbprint: jkt, enrolments: [.init(issuer: issuer, email: email, kid: kid)])
+    func facts(at issuer: String, attestation: DeviceFacts.Attestation) -> DeviceFacts {
+        DeviceFacts(
+            installThumbprint: jkt, enrolments: [.init(issuer: issuer, email: email, kid: kid)],
+            attestation: attestation)
+    }
+
+    /// The same phone with another install key, as after the app was installed anew.
+    func reinstalled(_ key: P256.PrivateKey) -> ProbePhone {
+        ProbePhone(installKey: key, deviceKey: deviceKey, face: face, email: email)
     }
 }
 

@@ -52,8 +52,10 @@ final class Stage {
     }
 
     /// The right request of this place, with a proof made now.
-    func request(in lab: Lab) throws(ProbeFault) -> ClientRequest {
-        if let call { return try lab.request(call) }
+    ///
+    /// A start that brings evidence brings a new piece each time.
+    func request(in lab: Lab) async throws(ProbeFault) -> ClientRequest {
+        if let call { return try lab.request(try await lab.vouchedAnew(call)) }
         guard let tokens else { throw .own("the stage has neither a call nor tokens") }
         return isAPI ? try lab.apiRequest(tokens.access) : try lab.request(lab.refreshCall(tokens))
     }

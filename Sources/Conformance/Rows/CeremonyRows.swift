@@ -33,7 +33,8 @@ extension Row {
             lab, score async throws(ProbeFault) in
             let stage = try await Stage(at: .attempt, in: lab)
             let (first, second) = (
-                try await lab.fire(try stage.request(in: lab)), try await lab.fire(try stage.request(in: lab))
+                try await lab.fire(try await stage.request(in: lab)),
+                try await lab.fire(try await stage.request(in: lab))
             )
             let left = first.json?["attempts_left"]?.int
             score.accepted("a mismatch", first)
@@ -45,7 +46,7 @@ extension Row {
         Row("attempt.n", "wire 5", "a new report has a new number") { lab, score async throws(ProbeFault) in
             let stage = try await Stage(at: .attempt, in: lab)
             guard let call = stage.held else { return }
-            score.accepted("a mismatch", try await lab.fire(try stage.request(in: lab)))
+            score.accepted("a mismatch", try await lab.fire(try await stage.request(in: lab)))
             let again = try lab.ceremonyCall(
                 .attempt, like: call, try lab.ceremony(like: try call.ceremony(), act: nil))
             score.refused(

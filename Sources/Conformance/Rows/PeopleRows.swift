@@ -83,16 +83,6 @@ extension Row {
             lab.forgetStages()
             score.refused("a start", answer, [400], ["unauthorized_client"])
         },
-        Row("attestation.evidence", "wire 14", "under enforce a start brings evidence") {
-            lab, score async throws(ProbeFault) in
-            let call = try await ProbeFlow(lab).advance(to: .start)
-            let management = try Management(lab)
-            let before = try await management.ofTenant("GET")["attestation_mode"] ?? "off"
-            let answer = try await management.during(
-                "", ["attestation_mode": "enforce"], then: ["attestation_mode": before]
-            ) { () async throws(ProbeFault) in try await lab.exchange(call) }
-            score.refused("a start without evidence", answer, [400], ["attestation_required"])
-        },
     ]
 
     /// What ends with time; needs the management API's clock, or patience.

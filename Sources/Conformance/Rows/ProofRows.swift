@@ -3,6 +3,7 @@ import Encoding
 import Engine
 import HTTP
 import JOSE
+import SignIn
 import Transport
 
 /// DPoP proofs: every wrong at a start, and each rule's first wrong wherever else a proof is wanted.
@@ -140,11 +141,11 @@ extension Row {
         for _ in 0..<20_000 {
             let key = try lab.own("a key") { try P256.PrivateKey.generate(lab.setup.entropy) }
             guard key.publicKey.x963[1] == 0 else { continue }
-            let phone = ProbePhone(
-                installKey: key, deviceKey: lab.phone.deviceKey, face: lab.phone.face, email: lab.phone.email)
-            var request = try await lab.stage(.start).request(in: lab)
-            request.fields.set("DPoP", try lab.proof(for: request, by: phone))
-            return score.accepted("a key whose x begins with a zero byte at start", try await lab.fire(request))
+            let phone = lab.phone.reinstalled(key)
+            let start = try await ProbeFlow(lab, by: phone).advance(to: .start)
+            return score.accepted(
+                "a key whose x begins with a zero byte at start",
+                try await lab.fire(try lab.request(start, by: phone)))
         }
         score.skip("no key with a leading zero came up")
     }
@@ -226,7 +227,7 @@ extension Row {
                     got: "\(challenge.nonces.count)")
                 guard challenge.nonces.count == 1 else { return }
                 let stage = try await lab.stage(.token)
-                let again = try await lab.fire(try stage.request(in: lab))
+                let again = try await lab.fire(try await stage.request(in: lab))
                 lab.forgetStages()
                 return score.accepted("the same with that nonce", again)
             }
@@ -238,7 +239,7 @@ extension Row {
             let refused = try await lab.mutate(.noProof, at: .token)
             guard !refused.isAccepted else { return score.skip("the bad proof was taken") }
             let stage = try await lab.stage(.token)
-            let answer = try await lab.fire(try stage.request(in: lab))
+            let answer = try await lab.fire(try await stage.request(in: lab))
             lab.forgetStages()
             score.accepted("the code after a bad proof", answer)
         },

@@ -21,7 +21,10 @@ extension ControlAPI {
     func startConformance(_ request: HTTPRequest) async throws(ControlProblem) -> HTTPResponse {
         let fields = try BodyFields(
             of: request,
-            allowing: ["issuer", "client_id", "device", "ticket", "api", "api_path", "management", "only", "wait"])
+            allowing: [
+                "issuer", "client_id", "device", "ticket", "api", "api_path", "management", "only", "wait", "attest",
+                "attestation_enforced",
+            ])
         let order = try ConformanceOrder(fields)
         guard !conformance.isBusy else {
             throw ControlProblem(status: 409, code: "busy", detail: "another conformance run is under way")
@@ -82,6 +85,10 @@ struct ConformanceOrder: Sendable {
     let management: HTTPURL?
     let only: Set<String>?
     let waits: Bool
+    /// What a start brings where evidence is wanted; nil is what the phone's platform has.
+    let evidence: EvidenceFormat?
+    /// Whether the issuer is known to enforce attestation.
+    let enforcesAttestation: Bool
 
     /// The phone to judge with: one there is, or one made with a ticket for the run alone.
     enum Phone: Sendable {
@@ -106,12 +113,24 @@ struct ConformanceOrder: Sendable {
         apiPath = try fields.optionalString("api_path")
         management = try Self.url(fields, "management")
         waits = try fields.flag("wait")
+        evidence = try Self.evidence(try fields.optionalString("attest"))
+        enforcesAttestation = try fields.flag("attestation_enforced")
         let names = try fields.strings("only")
         let known = Conformance.rules.map(\.rule)
         if let unknown = names.first(where: { !known.contains($0) }) {
             throw .invalid("only", "names of rules", got: .string(unknown))
         }
         only = names.isEmpty ? nil : Set(names)
+    }
+
+    /// A format a run may begin with: an assertion comes of itself once an attestation was taken.
+    private static func evidence(_ name: String?) throws(ControlProblem) -> EvidenceFormat? {
+        guard let name, name != "auto" else { return nil }
+        guard let format = EvidenceFormat(rawValue: name), format != .appAttestAssertion else {
+            let known = EvidenceFormat.allCases.filter { $0 != .appAttestAssertion }.map(\.rawValue)
+            throw .invalid("attest", "auto, " + known.joined(separator: ", "), got: .string(name))
+        }
+        return format
     }
 
     private static func url(_ fields: BodyFields, _ name: String) throws(ControlProblem) -> HTTPURL? {

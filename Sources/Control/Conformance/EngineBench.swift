@@ -22,11 +22,12 @@ final class EngineBench: Sendable {
     /// What the run is made with.
     func setup() async throws(ProbeFault) -> ConformanceSetup {
         let metadata = try await faulted { () async throws(EngineError) in try await engine.metadata(of: order.issuer) }
-        let phone: ProbePhone
+        let parts: ProbingParts
         switch order.phone {
-        case .device(let id): phone = try await probing(id)
-        case .ticket(let ticket): phone = try await enrolled(ticket)
+        case .device(let id): parts = try await probing(id)
+        case .ticket(let ticket): parts = try await enrolled(ticket, like: nil)
         }
+        let phone = ProbePhone(parts)
         let (own, surroundings) = (engine, engine.surroundings)
         var setup = ConformanceSetup(
             metadata: metadata, clientID: order.clientID, phone: phone, profile: surroundings.profile,
@@ -38,7 +39,9 @@ final class EngineBench: Sendable {
         if let path = order.apiPath { setup.apiPath = path }
         setup.management = order.management
         setup.only = order.only
-        setup.newPhone = { ticket throws(ProbeFault) in try await self.enrolled(ticket) }
+        setup.newPhone = { ticket throws(ProbeFault) in ProbePhone(try await self.enrolled(ticket, like: parts)) }
+        setup.enforcesAttestation = order.enforcesAttestation
+        setup.vouching = try await vouching(for: parts)
         if order.waits {
             setup.wait = { seconds in _ = try? await Task.sleep(for: .seconds(seconds)) }
         }
@@ -50,29 +53,44 @@ final class EngineBench: Sendable {
         for id in made.withLock({ $0 }) { _ = try? await engine.deleteDevice(id) }
     }
 
-    private func enrolled(_ ticket: String) async throws(ProbeFault) -> ProbePhone {
+    /// What vouches for a phone and those made like it: the roots of the state directory.
+    private func vouching(for parts: ProbingParts) async throws(ProbeFault) -> Vouching {
+        let natural: EvidenceFormat = parts.platform == .ios ? .appAttest : parts.attestation.androidStart
+        let roots = try await faulted { () async throws(EngineError) in try engine.attestationRoots() }
+        return Vouching(roots: roots, settings: parts.attestation, startFormat: order.evidence ?? natural)
+    }
+
+    /// Makes a phone and enrols it; it is like another one, or of the platform the evidence asked for is of.
+    private func enrolled(_ ticket: String, like model: ProbingParts?) async throws(ProbeFault) -> ProbingParts {
+        let isAndroid = order.evidence.map { !$0.isAppAttest } ?? false
+        var attestation = model?.attestation ?? AttestationSettings()
+        attestation.defect = .none
+        let settings = attestation
         let name = "conform-" + Hex.encode(engine.surroundings.entropy.bytes(6))
         guard let id = DeviceID(rawValue: name) else { throw .own("no device can be named \(name)") }
         try await faulted { () async throws(EngineError) in
-            _ = try engine.createDevice(id)
+            _ = try engine.createDevice(
+                id, platform: model?.platform ?? (isAndroid ? .android : .ios), attestation: settings)
             made.withLock { $0.append(id) }
             _ = try await engine.enrol(.ticket(ticket), issuer: order.issuer, device: id)
         }
         return try await probing(id)
     }
 
-    private func probing(_ id: DeviceID) async throws(ProbeFault) -> ProbePhone {
-        let parts = try await faulted { () async throws(EngineError) in
-            try await engine.probing(id, issuer: order.issuer)
-        }
-        return ProbePhone(
-            installKey: parts.installKey, deviceKey: parts.deviceKey, face: parts.face, email: parts.email)
+    private func probing(_ id: DeviceID) async throws(ProbeFault) -> ProbingParts {
+        try await faulted { () async throws(EngineError) in try await engine.probing(id, issuer: order.issuer) }
     }
 
     private func faulted<Value>(
         _ work: () async throws(EngineError) -> Value
     ) async throws(ProbeFault) -> Value {
         do throws(EngineError) { return try await work() } catch { throw ProbeFault(error) }
+    }
+}
+
+extension ProbePhone {
+    fileprivate init(_ parts: ProbingParts) {
+        self.init(installKey: parts.installKey, deviceKey: parts.deviceKey, face: parts.face, email: parts.email)
     }
 }
 

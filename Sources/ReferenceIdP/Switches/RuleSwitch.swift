@@ -97,8 +97,18 @@ public enum RuleSwitch: String, Sendable, Hashable, CaseIterable {
     case startAddressLimit = "start.address_limit"
     /// A start looks the same whoever the hint names.
     case startDecoy = "start.decoy"
-    /// Under enforce a start brings good evidence.
-    case attestation = "attestation.evidence"
+    /// Under enforce a start and an enrolment bring evidence.
+    case attestationEvidence = "attestation.evidence"
+    /// Evidence is for a challenge of this server, and not for an old one.
+    case attestationChallenge = "attestation.challenge"
+    /// A chain of certificates ends at a root the tenant trusts.
+    case attestationRoot = "attestation.chain.root"
+    /// Evidence is good once.
+    case attestationReplay = "attestation.replay"
+    /// Evidence is bound to the request it comes with.
+    case attestationBinding = "attestation.nonce"
+    /// An App Attest key belongs to one install.
+    case attestationInstall = "attestation.install"
     // Ceremony calls.
     /// The typ of a ceremony request is its own.
     case ceremonyType = "ceremony.typ"

@@ -14,6 +14,10 @@ enum ConformCommand {
             .one("api", "URL", help: "base of a resource API that takes the tenant's tokens; also their audience"),
             .one("api-path", "PATH", help: "what to ask the API for, behind its base"),
             .one("management", "URL", help: "the reference IdP's management API, such as http://127.0.0.1:7421/manage"),
+            .one(
+                "attest", "FORMAT",
+                help: "evidence for starts where it is wanted; auto is what the phone's platform has"),
+            .flag("attestation-enforced", help: "the issuer enforces attestation: judge it by that, do not find out"),
             .many("only", "RULE", help: "judge these rules alone"),
             .flag("wait", help: "without --management, wait until codes, sessions and tokens are too old"),
             .one("junit", "FILE", help: "write a JUnit report"),
@@ -68,11 +72,12 @@ enum ConformCommand {
         var body = JSONObject([("issuer", .string(issuer)), ("client_id", .string(client))])
         for (name, option) in [
             ("device", "device"), ("ticket", "ticket"), ("api", "api"), ("api_path", "api-path"),
-            ("management", "management"),
+            ("management", "management"), ("attest", "attest"),
         ] { body[name] = parsed[option].map(JSON.string) }
         let only = Words.divided(parsed.all("only"))
         if !only.isEmpty { body["only"] = .array(only.map(JSON.string)) }
         if parsed.has("wait") { body["wait"] = true }
+        if parsed.has("attestation-enforced") { body["attestation_enforced"] = true }
         return .object(body)
     }
 

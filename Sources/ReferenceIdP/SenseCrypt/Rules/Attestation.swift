@@ -38,7 +38,7 @@ extension Realm {
     func attested(
         by input: EvidenceInput, of flow: AttestedFlow, _ turn: inout Turn
     ) throws(Refusal) -> AcceptedEvidence? {
-        guard tenant.attestationMode != .off, !skips(.attestation) else { return nil }
+        guard tenant.attestationMode != .off else { return nil }
         let (faults, facts) = judge(input, flow, turn)
         let broken = faults.filter { !skips(ruleNamed: $0.rule) }
         guard let first = broken.first else { return facts.map { AcceptedEvidence(facts: $0, flow: flow) } }
