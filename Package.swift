@@ -104,7 +104,9 @@ let package = Package(
             [
                 "Encoding", "Crypto", "HTTP", "Transport", "Store", "Engine", "Control", "ReferenceIdP", "Scenario",
             ]),
-        tests("UnderstudyTests", ["understudy", "Encoding", "Crypto", "HTTP", "Transport", "Engine", "Control"]),
+        tests(
+            "UnderstudyTests",
+            ["understudy", "Encoding", "Crypto", "JOSE", "HTTP", "Transport", "ReferenceIdP", "Engine", "Control"]),
     ],
     swiftLanguageModes: [.v6]
 )

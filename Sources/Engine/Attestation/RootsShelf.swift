@@ -1,8 +1,8 @@
 import Crypto
-import Device
+public import Device
 import Encoding
 import Foundation
-import Store
+public import Store
 import Synchronization
 
 /// The authorities of the phones, once read or made: making them anew costs a dozen signatures.
@@ -31,8 +31,17 @@ final class RootsShelf: Sendable {
     /// Forgets what was read: the store holds another world now.
     func forget() { roots.withLock { $0 = nil } }
 
-    private static func stored(in store: Store) throws -> AttestationRoots? {
+    fileprivate static func stored(in store: Store) throws -> AttestationRoots? {
         guard let body = try store.read({ reader in try reader.attestationRoots() }) else { return nil }
         return try JSONDecoder().decode(AttestationRoots.self, from: Data(body))
+    }
+}
+
+extension AttestationRoots {
+    /// The roots a state directory holds; nil where none were made yet, and none are made.
+    ///
+    /// Throws `.storage`.
+    public static func kept(in store: Store) throws(EngineError) -> AttestationRoots? {
+        try storing { try RootsShelf.stored(in: store) }
     }
 }

@@ -52,7 +52,13 @@ enum IdPServeCommand {
         options: [
             ServeOptions.idp, ServeOptions.idpPort, ServeOptions.bind,
             .one("ready-file", "FILE", standard: "STATE/idps.json", help: "where to write that they are ready"),
-            ServeOptions.clock,
+            ServeOptions.clock, TrustedRoots.option,
+        ],
+        notes: [
+            """
+            Phones whose roots are trusted attest under attestation_mode=enforce without more ado. The roots are read once, \
+            when it starts; a tenant's own, set through the management API, come before them.
+            """
         ]
     ) { (parsed, context) throws(CommandFailure) in try await run(parsed, context, until: .fromSystem()) }
 
@@ -61,11 +67,14 @@ enum IdPServeCommand {
         _ parsed: ParsedArguments, _ context: CommandContext, until stop: StopSignal
     ) async throws(CommandFailure) -> ExitCode {
         let settings = SeedBook.seeded(context.settings)
+        let trusted = try TrustedRoots.find(parsed, settings)
         let idps = try await ServeOptions.startIdPs(
-            parsed, settings, store: nil, clock: try ServeOptions.worldClock(parsed), standard: HostedIdP.systems)
+            parsed, settings, store: nil, clock: try ServeOptions.worldClock(parsed), standard: HostedIdP.systems,
+            trust: { trusted.trust })
         let path = parsed["ready-file"] ?? settings.idpReadyFile
         let ready = ReadyFile(control: nil, pid: Int(getpid()), version: Version.current, idps: idps.map(\.served))
         if parsed["ready-file"] == nil { StateDirectory.make(context.settings.stateDirectory) }
+        context.output.note(trusted.line)
         try ServeOptions.announce(ready, at: path, context.output, seed: settings)
         await stop.wait()
         context.output.note("stopping")
