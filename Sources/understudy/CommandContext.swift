@@ -17,6 +17,9 @@ struct CommandContext: Sendable {
     /// The control API: of a daemon where one runs, else in this process.
     func control() async throws(CommandFailure) -> ControlClient { try await connector.control() }
 
+    /// The control API for a command that replaces the state: in this process, no other command is at work meanwhile.
+    func loneControl() async throws(CommandFailure) -> ControlClient { try await connector.loneControl() }
+
     /// The control API of a daemon, for what only a daemon has.
     func daemon() async throws(CommandFailure) -> ControlClient { try await connector.daemon() }
 }
@@ -25,6 +28,8 @@ struct CommandContext: Sendable {
 protocol Connector: Sendable {
     /// The control API of the daemon where one runs, else one in this process.
     func control() async throws(CommandFailure) -> ControlClient
+    /// The same, with the state directory to itself where there is no daemon, which keeps others out by itself.
+    func loneControl() async throws(CommandFailure) -> ControlClient
     /// The control API of the daemon.
     func daemon() async throws(CommandFailure) -> ControlClient
     /// Any API of ours at a URL.

@@ -12,36 +12,43 @@ final class LiveConnector: Connector {
     private let client: HTTPClient
     private let phone = Mutex<Phone?>(nil)
 
-    /// A daemon that starts holds the directory before it is ready: how often to look again, and how long to pause.
-    private static let looks = 100
+    /// A daemon that starts holds the directory before it is ready, and commands hold it until they end: how often to look
+    /// again.
+    private let looks: Int
+    /// How long to pause between two looks.
     private static let pauseNanoseconds: UInt64 = 50_000_000
     /// How long a command waits for aborts and revocations nobody asked it about.
     private static let settleMilliseconds = 5000
 
-    init(_ settings: Settings, _ output: Output) {
+    init(_ settings: Settings, _ output: Output, looks: Int = 100) {
         self.settings = settings
+        self.looks = looks
         self.output = output
         client = HTTPClient(
             ClientConfiguration(proxy: .none, limits: HTTPLimits(body: FetchDocumentSize.answer)))
     }
 
-    func control() async throws(CommandFailure) -> ControlClient {
+    func control() async throws(CommandFailure) -> ControlClient { try await control(alone: false) }
+
+    func loneControl() async throws(CommandFailure) -> ControlClient { try await control(alone: true) }
+
+    private func control(alone: Bool) async throws(CommandFailure) -> ControlClient {
         if settings.controlURL != nil { return try await daemon() }
-        for _ in 0..<Self.looks {
+        for _ in 0..<looks {
             if let daemon = try await runningDaemon() { return daemon }
             do throws(CommandFailure) {
-                return try local()
+                return try local(alone: alone)
             } catch {
                 guard error.code == "state_in_use" else { throw error }
             }
             try? await Task.sleep(nanoseconds: Self.pauseNanoseconds)
         }
-        return try local()
+        return try local(alone: alone)
     }
 
     /// The control API in this process.
-    private func local() throws(CommandFailure) -> ControlClient {
-        let opened = try Phone.forCommand(settings)
+    private func local(alone: Bool) throws(CommandFailure) -> ControlClient {
+        let opened = try Phone.forCommand(settings, alone: alone)
         phone.withLock { $0 = opened }
         return ControlClient(opened)
     }

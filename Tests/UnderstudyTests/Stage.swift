@@ -95,6 +95,7 @@ final class Stage: Connector {
     }
 
     func control() async throws(CommandFailure) -> ControlClient { ControlClient(phone) }
+    func loneControl() async throws(CommandFailure) -> ControlClient { ControlClient(phone) }
     func daemon() async throws(CommandFailure) -> ControlClient { ControlClient(phone) }
     func remote(_ url: String) throws(CommandFailure) -> ControlClient {
         do throws(ControlPortError) {
@@ -116,6 +117,7 @@ struct OneAnswer: Connector, ControlPort {
 
     func call(_ request: HTTPRequest) async throws(ControlPortError) -> HTTPResponse { try answer.get() }
     func control() async throws(CommandFailure) -> ControlClient { ControlClient(self) }
+    func loneControl() async throws(CommandFailure) -> ControlClient { ControlClient(self) }
     func daemon() async throws(CommandFailure) -> ControlClient { ControlClient(self) }
     func remote(_ url: String) throws(CommandFailure) -> ControlClient { ControlClient(self) }
     func finish() async {}

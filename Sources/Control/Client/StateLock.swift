@@ -3,7 +3,8 @@ internal import Glibc
 /// Keeps a daemon alone with its state directory: a second daemon, or a command working on the files itself,
 /// would drive the same devices behind its back.
 ///
-/// Commands share the lock with each other. It is the system's (`flock`), so that it ends with its process,
+/// Commands share the lock with each other, but for one that replaces the state: it has the directory alone, too. The
+/// lock is the system's (`flock`), so that it ends with its process,
 /// however that ends.
 public final class StateLock: Sendable {
     /// Why the lock was not taken.
@@ -12,6 +13,8 @@ public final class StateLock: Sendable {
         case heldByDaemon(pid: Int?)
         /// Commands without a daemon are at work in the directory.
         case heldByCommands
+        /// A command that replaces the state has the directory alone; its process, where it said so.
+        case heldByLoneCommand(pid: Int?)
         /// The lock file cannot be opened; the path and the system's words.
         case unusable(path: String, reason: String)
     }
@@ -28,18 +31,29 @@ public final class StateLock: Sendable {
     /// Takes the directory for a daemon, or says at once why not; the directory must exist.
     public static func forDaemon(in directory: String) throws(Failure) -> StateLock {
         let lock = StateLock(file: try open(directory))
-        guard try lock.take(LOCK_EX) else {
-            throw try lock.take(LOCK_SH) ? .heldByCommands : .heldByDaemon(pid: pid(in: directory))
-        }
+        try lock.takeAlone(directory)
         lock.write("\(getpid())\n")
         return lock
     }
 
-    /// Joins the commands at work in a directory, or says at once that a daemon has it; the directory must exist.
+    /// Takes the directory for a command that replaces the state, or says at once why not; the directory must exist.
+    public static func forLoneCommand(in directory: String) throws(Failure) -> StateLock {
+        let lock = StateLock(file: try open(directory))
+        try lock.takeAlone(directory)
+        lock.write("\(loneMark)\(getpid())\n")
+        return lock
+    }
+
+    /// Joins the commands at work in a directory, or says at once who has it alone; the directory must exist.
     public static func forCommand(in directory: String) throws(Failure) -> StateLock {
         let lock = StateLock(file: try open(directory))
-        guard try lock.take(LOCK_SH) else { throw .heldByDaemon(pid: pid(in: directory)) }
+        guard try lock.take(LOCK_SH) else { throw holder(of: directory) }
         return lock
+    }
+
+    private func takeAlone(_ directory: String) throws(Failure) {
+        guard try !take(LOCK_EX) else { return }
+        throw try take(LOCK_SH) ? .heldByCommands : Self.holder(of: directory)
     }
 
     private static func open(_ directory: String) throws(Failure) -> Int32 {
@@ -63,9 +77,14 @@ public final class StateLock: Sendable {
         _ = Array(text.utf8).withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
     }
 
-    private static func pid(in directory: String) -> Int? {
-        PrivateFile.read(path(in: directory), limit: 64).flatMap { bytes in
-            Int(String(decoding: bytes, as: UTF8.self).filter { $0 != "\n" })
-        }
+    /// What a command writes before its process's number; a daemon writes the number alone.
+    private static let loneMark = "command "
+
+    /// Who has the directory alone, as it wrote when it took it.
+    private static func holder(of directory: String) -> Failure {
+        let bytes = PrivateFile.read(path(in: directory), limit: 64) ?? []
+        let text = String(decoding: bytes.filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard text.hasPrefix(loneMark) else { return .heldByDaemon(pid: Int(text)) }
+        return .heldByLoneCommand(pid: Int(text.dropFirst(loneMark.count)))
     }
 }

@@ -65,7 +65,7 @@ enum WorldCommands {
         -> ExitCode
     {
         let scope = parsed.required("scope")
-        let control = try await context.control()
+        let control = try await context.loneControl()
         let found = try await calling { () throws(ControlFailure) in
             try await control.post("/v1/reset", ["scope": .string(scope)])
         }
@@ -102,7 +102,7 @@ enum WorldCommands {
         async throws(CommandFailure) -> ExitCode
     {
         let path = "/v1/snapshots/" + PercentCoding.encode(parsed.arguments[0]) + "/restore"
-        let control = try await context.control()
+        let control = try await context.loneControl()
         let found = try await calling { () throws(ControlFailure) in try await control.post(path) }
         context.output.result(
             found, lines: ["restored \(found.shown("name"))"] + DocumentLines.pairs(found["rows"] ?? .null))
@@ -149,7 +149,7 @@ enum WorldCommands {
         guard let world = try? JSON(parsing: bytes) else {
             throw CommandFailure(exit: .badInput, code: "malformed_json", message: "\(file) is no JSON", field: "FILE")
         }
-        let control = try await context.control()
+        let control = try await context.loneControl()
         let found = try await calling { () throws(ControlFailure) in try await control.post("/v1/import", world) }
         context.output.result(found, lines: ["imported \(file)"] + DocumentLines.pairs(found["rows"] ?? .null))
         return .done

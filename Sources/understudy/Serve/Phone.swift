@@ -18,11 +18,14 @@ struct Phone: Sendable {
 
     /// Opens the state directory of the settings for a command that found no daemon.
     ///
-    /// Throws `unavailable` where a daemon has the directory, `configuration` where it cannot be used.
-    static func forCommand(_ settings: Settings) throws(CommandFailure) -> Phone {
+    /// `alone` keeps other commands out, for one that replaces what they work on. Throws `unavailable` where a daemon has
+    /// the directory, or others stand in the way of being alone; `configuration` where it cannot be used.
+    static func forCommand(_ settings: Settings, alone: Bool = false) throws(CommandFailure) -> Phone {
         let store = try open(settings.stateDirectory)
         let lock = try locking(settings.stateDirectory) { () throws(StateLock.Failure) in
-            try StateLock.forCommand(in: settings.stateDirectory)
+            alone
+                ? try StateLock.forLoneCommand(in: settings.stateDirectory)
+                : try StateLock.forCommand(in: settings.stateDirectory)
         }
         return Phone(
             store: store, lock: lock, settings: try engineSettings(settings),
@@ -155,8 +158,13 @@ extension CommandFailure {
                 advice: "wait until it is ready: understudy wait; or end it: understudy stop")
         case .heldByCommands:
             self.init(
-                exit: .unavailable, code: "state_in_use", message: "a command is still at work in \(directory)",
-                advice: "start the daemon when it has ended")
+                exit: .unavailable, code: "state_in_use", message: "another command is at work in \(directory)",
+                advice: "try again when it has ended")
+        case .heldByLoneCommand(let pid):
+            let who = pid.map { "a command (process \($0))" } ?? "a command"
+            self.init(
+                exit: .unavailable, code: "state_in_use", message: "\(who) is replacing the state in \(directory)",
+                advice: "try again when it has ended")
         case .unusable(let path, let reason):
             self.init(exit: .configuration, code: "state_unusable", message: "cannot lock \(path): \(reason)")
         }
