@@ -20,9 +20,14 @@ import Transport
     private func without(_ format: EvidenceFormat) -> Set<RuleSwitch> {
         switch format {
         case .appAttest, .appAttestAssertion: []
-        case .androidKey: [.attestationInstall]
-        case .playIntegrity, .playIntegrityClassic: [.attestationInstall, .attestationRoot]
+        case .androidKey, .playIntegrity, .playIntegrityClassic: [.attestationInstall]
         }
+    }
+
+    private static func enforcingBench(_ format: EvidenceFormat) throws -> Bench {
+        let bench = try Bench(startFormat: format)
+        try bench.manage("PATCH", "tenants/acme", ["attestation_mode": "enforce"])
+        return bench
     }
 
     private func enforcing(_ bench: Bench) throws {
@@ -52,6 +57,12 @@ import Transport
         #expect(matrix.rows.map(\.verdict) == Self.rules.map { _ in .pass }, "\(matrix.rows)")
         let challenge = matrix.rows.first { $0.rule == "attestation.challenge" }
         #expect(challenge?.reason?.contains("too old") == true)
+        let root = try await Conformance.run(
+            try Self.enforcingBench(.playIntegrity).setup { setup in
+                setup.management = nil
+                setup.only = ["attestation.chain.root"]
+            })
+        #expect(root.rows.map(\.verdict) == [.skipped])
     }
 
     @Test(arguments: ["off", "audit"])

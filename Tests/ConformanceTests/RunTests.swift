@@ -81,6 +81,39 @@ import Transport
         }.compactMap { $0["email"]?.string ?? $0["client_id"]?.string }.filter { $0 != "ada@acme.example" }
     }
 
+    @Test(arguments: ["off", "enforce"])
+    func `without a management API a spare ticket serves the rows about enrolment`(mode: String) async throws {
+        let bench = try Bench()
+        try bench.manage("PATCH", "tenants/acme", ["attestation_mode": .string(mode)])
+        let rules = [
+            "typ", "alg", "signature", "aud", "act", "tkt", "fth", "platform", "iat", "ticket", "once", "code",
+        ]
+        let user = try bench.manage("POST", "tenants/acme/users", ["email": "bob@acme.example", "ticket": true])
+        var setup = try bench.setup { setup in
+            setup.management = nil
+            setup.only = Set(rules.map { "enroll." + $0 } + ["enroll.key", "signup.decoy"])
+        }
+        let without = skipped(try await Conformance.run(setup))
+        #expect(without.isDisjoint(with: ["enroll.ticket", "enroll.code", "signup.decoy"]))
+        #expect(without.count == setup.only.map { $0.count - 3 })
+        setup.spareTicket = user["ticket"]?.string
+        let matrix = try await Conformance.run(setup)
+        #expect(skipped(matrix) == ["enroll.key"])
+        #expect(matrix.count(.pass) == rules.count + 1)
+    }
+
+    @Test func `a server that forgets tickets is left without the devices it let in`() async throws {
+        let bench = try Bench()
+        let setup = try bench.setup { $0.only = ["enroll.ticket", "enroll.code", "enroll.once", "enroll.key"] }
+        try bench.manage(
+            "PUT", "tenants/acme/rules",
+            ["off": ["enroll.ticket", "enroll.code", "enroll.once", "enroll.key"]])
+        #expect(try await Conformance.run(setup).count(.fail) == 4)
+        let users = try bench.manage("GET", "tenants/acme/users")["users"]?.array ?? []
+        #expect(users.map { $0["email"] } == ["ada@acme.example"])
+        #expect(users.first?["devices"]?.array?.count == 1)
+    }
+
     @Test func `an error the descriptions leave open warns`() async throws {
         let bench = try Bench()
         let matrix = try await Conformance.run(

@@ -119,12 +119,12 @@ import Testing
 
     /// What an enrolment can get wrong; each is malformed, and the ticket stays good.
     static let malformed: [(String, @Sendable (inout JSONObject) -> Void)] = [
-        ("ceremony.aud", { $0["aud"] = "http://127.0.0.1:7421/globex" }),
-        ("ceremony.act", { $0["act"] = "face-token" }),
-        ("ceremony.tkt", { $0["tkt"] = .string(storedHash("another")) }),
-        ("ceremony.fth", { $0["fth"] = .string(storedHash("another")) }),
-        ("ceremony.platform", { $0["platform"] = "windows" }),
-        ("ceremony.jti", { $0["jti"] = nil }),
+        ("enroll.aud", { $0["aud"] = "http://127.0.0.1:7421/globex" }),
+        ("enroll.act", { $0["act"] = "face-token" }),
+        ("enroll.tkt", { $0["tkt"] = .string(storedHash("another")) }),
+        ("enroll.fth", { $0["fth"] = .string(storedHash("another")) }),
+        ("enroll.platform", { $0["platform"] = "windows" }),
+        ("enroll.jti", { $0["jti"] = nil }),
         ("enroll.iat", { $0["iat"] = .int(World.start.seconds - 301) }),
         ("enroll.iat", { $0["iat"] = .int(World.start.seconds + 11) }),
     ]

@@ -35,6 +35,8 @@ public struct ConformanceSetup: Sendable {
     public var send: @Sendable (ClientRequest) async throws(ProbeFault) -> HTTPResponse
     /// Enrols a further phone with a ticket of the management API; nil where none can be made.
     public var newPhone: (@Sendable (_ ticket: String) async throws(ProbeFault) -> ProbePhone)?
+    /// An unused enrolment ticket, where no management API can make any.
+    public var spareTicket: String?
     /// Lets so many seconds pass, where the server's clock cannot be moved; nil where nobody wants to wait.
     public var wait: (@Sendable (_ seconds: Int64) async -> Void)?
 

@@ -14,6 +14,12 @@ struct Made {
     var confidential: ConfidentialClient?
     /// A user of the run's own with a phone.
     var guest: Guest?
+    /// A user of the run's own whom devices are enrolled for that nobody signs in with.
+    var applicant: String?
+    /// Devices that were enrolled, by user and key.
+    var devices: [(user: String, kid: String)] = []
+    /// Whether the ticket that was given besides was taken.
+    var isSpareTicketUsed = false
 
     /// A user of the run's own, and the phone.
     struct Guest {
@@ -96,17 +102,22 @@ extension Lab {
     /// A user of the run's own, enrolled on a phone of its own.
     func guest() async throws(ProbeFault) -> Made.Guest {
         if let guest = made.guest { return guest }
-        let management = try Management(self)
         guard let newPhone = setup.newPhone else { throw .missing("no further phone can be made here") }
-        let email = "conform-" + Hex.encode(setup.entropy.bytes(6)) + "@understudy.example"
-        let user = try await management.ofTenant("POST", "users", ["email": .string(email), "ticket": true])
+        let user = try await newUser()
         guard let id = user["id"]?.string, let ticket = user["ticket"]?.string else {
             throw .missing("the management API gives no ticket")
         }
-        made.users.append(id)
         let guest = Made.Guest(id: id, phone: try await newPhone(ticket))
         made.guest = guest
         return guest
+    }
+
+    /// A user of the run's own: `id` and a `ticket`.
+    func newUser() async throws(ProbeFault) -> JSON {
+        let email = "conform-" + Hex.encode(setup.entropy.bytes(6)) + "@understudy.example"
+        let user = try await Management(self).ofTenant("POST", "users", ["email": .string(email), "ticket": true])
+        if let id = user["id"]?.string { made.users.append(id) }
+        return user
     }
 
     /// A second phone of the guest.
@@ -158,6 +169,9 @@ extension Lab {
     func tidy() async {
         guard let management = try? Management(self) else { return }
         for client in made.clients { _ = try? await management.ofTenant("DELETE", "applications/\(client)") }
+        for (user, kid) in made.devices where !made.users.contains(user) {
+            _ = try? await management.ofTenant("DELETE", "users/\(user)/devices/\(kid)")
+        }
         for user in made.users { _ = try? await management.ofTenant("DELETE", "users/\(user)") }
         made = Made()
     }

@@ -11,12 +11,13 @@ import Transport
 /// Evidence about the app, where the tenant enforces it.
 extension Row {
     static let attestations: [Row] = [
-        Row("attestation.evidence", "wire 14", "under enforce a start brings evidence") {
+        Row("attestation.evidence", "wire 14", "under enforce a start and an enrolment bring evidence") {
             lab, score async throws(ProbeFault) in
             try await lab.enforcing(withEvidence: false) { () async throws(ProbeFault) in
                 score.refused(
                     "a start without evidence", try await lab.exchange(try await lab.startWithoutEvidence()), [400],
                     ["attestation_required"])
+                try await enrolment("without evidence", lab, score, ["attestation_required"]) { $0 = nil }
             }
         },
         Row("attestation.challenge", "wire 14", "evidence is for a challenge of this server, and not for an old one") {
@@ -26,12 +27,19 @@ extension Row {
                 score.refused(
                     "an invented challenge", try await lab.exchange(invented), [400],
                     ["use_attestation_challenge", "attestation_failed"])
+                try await enrolment(
+                    "with an invented challenge", lab, score, ["use_attestation_challenge", "attestation_failed"]
+                ) { $0?.data.challenge = lab.setup.entropy.token(32) }
                 try await staleChallenge(lab, score)
             }
         },
         Row("attestation.chain.root", "wire 14", "a chain of certificates ends at a root the tenant trusts") {
             lab, score async throws(ProbeFault) in
             try await lab.enforcing { () async throws(ProbeFault) in
+                try await enrolment("with a chain to another root", lab, score, ["attestation_failed"]) { wish in
+                    wish?.format = lab.setup.vouching?.enrolmentFormat
+                    wish?.defect = .wrongRoot
+                }
                 let format = lab.firstEvidence
                 guard AttestationDefect.wrongRoot.applies(to: format) else {
                     throw .missing("\(format.rawValue) has no certificates: give --attest android-key")
@@ -76,6 +84,18 @@ extension Row {
         },
     ]
 
+    /// An enrolment with other evidence, where there is a ticket for it.
+    private static func enrolment(
+        _ probe: String, _ lab: Lab, _ score: Score, _ errors: [String], _ edit: (inout EvidenceWish?) -> Void
+    ) async throws(ProbeFault) {
+        do throws(ProbeFault) {
+            let answer = try await lab.enrol(ticket: try await lab.ticket()) { edit(&$0.evidence) }
+            score.refused("an enrolment \(probe)", answer, [400], errors)
+        } catch .missing(let what) {
+            score.skip("an enrolment \(probe): \(what)")
+        }
+    }
+
     private static func staleChallenge(_ lab: Lab, _ score: Score) async throws(ProbeFault) {
         let challenge = try await lab.challenge()
         do throws(ProbeFault) {
@@ -109,6 +129,10 @@ extension Row {
                 .start(clientID: bound.client + "x", codeChallenge: bound.code, jkt: bound.jkt)
             }
             try await misbound("an enrolment", lab, score) { _ in .enrolment(kid: lab.phone.kid) }
+            try await enrolment("with evidence bound to another key", lab, score, ["attestation_failed"]) { wish in
+                wish?.format = lab.setup.vouching?.enrolmentFormat
+                wish?.data.request = .enrolment(kid: jkt)
+            }
         }
     }
 

@@ -21,5 +21,5 @@ struct Row: Sendable {
     /// Every row, in the order they are run: what moves the clock or stops the tenant comes last.
     static let all: [Row] =
         proofs + nonces + starts + clients + ceremonies + completions + codes + refreshing + api + assertions + answers
-        + people + withdrawals + attestations + times
+        + enrolments + people + withdrawals + attestations + times
 }

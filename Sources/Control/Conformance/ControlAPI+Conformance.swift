@@ -23,6 +23,7 @@ extension ControlAPI {
             of: request,
             allowing: [
                 "issuer", "client_id", "device", "ticket", "api", "api_path", "management", "only", "wait", "attest",
+                "spare_ticket",
                 "attestation_enforced",
             ])
         let order = try ConformanceOrder(fields)
@@ -87,6 +88,8 @@ struct ConformanceOrder: Sendable {
     let waits: Bool
     /// What a start brings where evidence is wanted; nil is what the phone's platform has.
     let evidence: EvidenceFormat?
+    /// An unused ticket for the rows about enrolment.
+    let spareTicket: String?
     /// Whether the issuer is known to enforce attestation.
     let enforcesAttestation: Bool
 
@@ -113,6 +116,7 @@ struct ConformanceOrder: Sendable {
         apiPath = try fields.optionalString("api_path")
         management = try Self.url(fields, "management")
         waits = try fields.flag("wait")
+        spareTicket = try fields.optionalString("spare_ticket")
         evidence = try Self.evidence(try fields.optionalString("attest"))
         enforcesAttestation = try fields.flag("attestation_enforced")
         let names = try fields.strings("only")

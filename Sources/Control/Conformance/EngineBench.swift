@@ -40,6 +40,7 @@ final class EngineBench: Sendable {
         setup.management = order.management
         setup.only = order.only
         setup.newPhone = { ticket throws(ProbeFault) in ProbePhone(try await self.enrolled(ticket, like: parts)) }
+        setup.spareTicket = order.spareTicket
         setup.enforcesAttestation = order.enforcesAttestation
         setup.vouching = try await vouching(for: parts)
         if order.waits {

@@ -84,6 +84,37 @@ public enum RuleSwitch: String, Sendable, Hashable, CaseIterable {
     case assertionNotBefore = "client.assertion.nbf"
     /// An assertion is good once.
     case assertionOnce = "client.assertion.jti"
+    // Registration.
+    /// The typ of an enrolment is its own.
+    case enrollType = "enroll.typ"
+    /// An enrolment is ES256.
+    case enrollAlgorithm = "enroll.alg"
+    /// An enrolment is signed by the key that is enrolled.
+    case enrollSignature = "enroll.signature"
+    /// Aud is the issuer.
+    case enrollAudience = "enroll.aud"
+    /// Act is enroll.
+    case enrollAct = "enroll.act"
+    /// Tkt is the hash of the ticket.
+    case enrollTicketHash = "enroll.tkt"
+    /// Fth is the hash of face_token.
+    case enrollFaceToken = "enroll.fth"
+    /// Platform is one there is.
+    case enrollPlatform = "enroll.platform"
+    /// Iat is not old and not ahead.
+    case enrollTime = "enroll.iat"
+    /// The ticket is one of the tenant's.
+    case enrollTicket = "enroll.ticket"
+    /// A ticket is good once.
+    case enrollOnce = "enroll.once"
+    /// The code is the one that was mailed to the address.
+    case enrollCode = "enroll.code"
+    /// The key is nobody else's.
+    case enrollKey = "enroll.key"
+    /// The tenant has self-signup.
+    case signupSwitch = "signup.switch"
+    /// A sign-up looks the same whoever the address names.
+    case signupDecoy = "signup.decoy"
     // Starts.
     /// Dpop_jkt names the key of the proof.
     case startAnnouncedKey = "start.dpop_jkt"

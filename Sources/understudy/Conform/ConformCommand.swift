@@ -11,6 +11,9 @@ enum ConformCommand {
             .one("client", "C", help: "the opted-in public application to sign in to"),
             .one("device", "D", help: "an enrolled phone to judge with"),
             .one("ticket", "T", help: "or an enrolment ticket, for a phone made for the run and wiped behind it"),
+            .one(
+                "spare-ticket", "T",
+                help: "a further ticket, for the rows about enrolment where there is no --management"),
             .one("api", "URL", help: "base of a resource API that takes the tenant's tokens; also their audience"),
             .one("api-path", "PATH", help: "what to ask the API for, behind its base"),
             .one("management", "URL", help: "the reference IdP's management API, such as http://127.0.0.1:7421/manage"),
@@ -72,7 +75,7 @@ enum ConformCommand {
         var body = JSONObject([("issuer", .string(issuer)), ("client_id", .string(client))])
         for (name, option) in [
             ("device", "device"), ("ticket", "ticket"), ("api", "api"), ("api_path", "api-path"),
-            ("management", "management"), ("attest", "attest"),
+            ("management", "management"), ("attest", "attest"), ("spare_ticket", "spare-ticket"),
         ] { body[name] = parsed[option].map(JSON.string) }
         let only = Words.divided(parsed.all("only"))
         if !only.isEmpty { body["only"] = .array(only.map(JSON.string)) }

@@ -90,10 +90,13 @@ enum CeremonyIntake {
 struct CeremonyClaims {
     private let claims: JSONObject
     private let reading: Reading
+    /// What the names of the rules begin with.
+    private let prefix: String
 
-    init(_ jws: JWS, _ reading: Reading) throws(Refusal) {
+    init(_ jws: JWS, _ reading: Reading, rules prefix: String = "ceremony") throws(Refusal) {
+        self.prefix = prefix
         guard let claims = (try? JSON(parsing: jws.payload))?.object else {
-            throw reading.malformed("ceremony.payload", expected: "a JSON object", actual: "something else")
+            throw reading.malformed("\(prefix).payload", expected: "a JSON object", actual: "something else")
         }
         self.claims = claims
         self.reading = reading
@@ -126,7 +129,7 @@ struct CeremonyClaims {
     }
 
     private func wrong(_ name: String, _ expected: String, _ actual: String) -> Refusal {
-        reading.malformed("ceremony.\(name)", expected: expected, actual: actual)
+        reading.malformed("\(prefix).\(name)", expected: expected, actual: actual)
     }
 }
 
@@ -162,17 +165,17 @@ extension Reading {
     }
 
     /// A compact JWS, parsed but not verified.
-    func jws(_ compact: String) throws(Refusal) -> JWS {
+    func jws(_ compact: String, rules prefix: String = "ceremony") throws(Refusal) -> JWS {
         do {
             return try JWS(compact: compact, limit: limits.jwsBytes)
         } catch {
-            throw malformed("ceremony.jws", expected: error.expected, actual: error.actual)
+            throw malformed("\(prefix).jws", expected: error.expected, actual: error.actual)
         }
     }
 
     /// A compact JWS with something in the place of the signature it lacks, where the rule about `alg` is off.
-    func withSignature(_ compact: String) -> String {
-        skips(.ceremonyAlgorithm) && compact.hasSuffix(".") ? compact + "AA" : compact
+    func withSignature(_ compact: String, unless rule: RuleSwitch = .ceremonyAlgorithm) -> String {
+        skips(rule) && compact.hasSuffix(".") ? compact + "AA" : compact
     }
 
     /// The `kid` of a JWS of this type, ES256.
@@ -184,13 +187,15 @@ extension Reading {
         return kid
     }
 
-    /// `typ` and `alg` of a signed device request.
-    func header(_ jws: JWS, type: String) throws(Refusal) {
-        guard jws.type == type || skips(.ceremonyType) else {
-            throw malformed("ceremony.typ", expected: type, actual: Clipped.text(jws.type ?? "nothing"))
+    /// `typ` and `alg` of a signed device request, by the rules about ceremonies or about enrolments.
+    func header(
+        _ jws: JWS, type: String, rules: (type: RuleSwitch, algorithm: RuleSwitch) = (.ceremonyType, .ceremonyAlgorithm)
+    ) throws(Refusal) {
+        guard jws.type == type || skips(rules.type) else {
+            throw malformed(rules.type.rawValue, expected: type, actual: Clipped.text(jws.type ?? "nothing"))
         }
-        guard jws.algorithm == JWSAlgorithm.es256.rawValue || skips(.ceremonyAlgorithm) else {
-            throw malformed("ceremony.alg", expected: "ES256", actual: Clipped.text(jws.algorithm))
+        guard jws.algorithm == JWSAlgorithm.es256.rawValue || skips(rules.algorithm) else {
+            throw malformed(rules.algorithm.rawValue, expected: "ES256", actual: Clipped.text(jws.algorithm))
         }
     }
 

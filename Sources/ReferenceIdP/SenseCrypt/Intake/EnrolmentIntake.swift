@@ -12,8 +12,8 @@ struct SignupRequest: Sendable {
 struct EnrolmentRequest: Sendable {
     /// By what right.
     enum Right: Sendable {
-        /// A ticket of this hash.
-        case ticket(hash: String)
+        /// A ticket of this hash, and whether it has the form of the tenant's own.
+        case ticket(hash: String, looksLikeOurs: Bool)
         /// A code of this hash, sent to this address.
         case mailCode(address: String, hash: String)
     }
@@ -44,17 +44,18 @@ enum EnrolmentIntake {
         let limit = reading.limits.faceTokenBytes
         let sealed = try reading.text("face_token", of: body, limit: limit / 3 * 4 + 4)
         let faceToken = try reading.bytes(sealed, name: "face_token", limit: limit)
-        let jws = try reading.jws(try reading.text("enrollment", of: body))
+        let compact = try reading.text("enrollment", of: body)
+        let jws = try reading.jws(reading.withSignature(compact, unless: .enrollAlgorithm), rules: "enroll")
         let key = try deviceKey(jws, reading)
-        let claims = try CeremonyClaims(jws, reading)
-        try claims.fixed("aud", reading.issuer)
-        try claims.fixed("act", reading.settings.profile.ceremony.acts.enroll)
-        try claims.fixed("tkt", secretHash)
-        try claims.fixed("fth", Base64URL.encode(SHA256.hash(faceToken)))
+        let claims = try CeremonyClaims(jws, reading, rules: "enroll")
+        try fixed(.enrollAudience, "aud", reading.issuer, claims, reading)
+        try fixed(.enrollAct, "act", reading.settings.profile.ceremony.acts.enroll, claims, reading)
+        try fixed(.enrollTicketHash, "tkt", secretHash, claims, reading)
+        try fixed(.enrollFaceToken, "fth", Base64URL.encode(SHA256.hash(faceToken)), claims, reading)
         _ = try claims.text("jti", length: 22...256)
         let platform = try claims.text("platform")
-        guard platforms.contains(platform) else {
-            throw reading.malformed("ceremony.platform", expected: "ios or android", actual: Clipped.text(platform))
+        guard platforms.contains(platform) || reading.skips(.enrollPlatform) else {
+            throw reading.malformed("enroll.platform", expected: "ios or android", actual: Clipped.text(platform))
         }
         let kid = JWK.p256(key).thumbprint
         let request = EnrolmentRequest(
@@ -62,6 +63,13 @@ enum EnrolmentIntake {
             issuedAt: Instant(seconds: try claims.integer("iat")), faceToken: faceToken,
             attestation: reading.evidence(body["attestation"]) { .enrolment(challenge: $0, kid: kid) })
         return .enrolment(request)
+    }
+
+    /// A claim that has one right value, unless the rule about it is off.
+    private static func fixed(
+        _ rule: RuleSwitch, _ name: String, _ wanted: String, _ claims: CeremonyClaims, _ reading: Reading
+    ) throws(Refusal) {
+        if !reading.skips(rule) { try claims.fixed(name, wanted) }
     }
 
     /// Either a ticket, or an address and the code that was sent to it.
@@ -72,8 +80,10 @@ enum EnrolmentIntake {
             guard body["email"] == nil, body["code"] == nil else {
                 throw reading.malformed("request.ticket", expected: "a ticket or a code", actual: "both")
             }
-            let hash = storedHash(try reading.text("ticket", of: body, limit: reading.limits.parameterBytes))
-            return (.ticket(hash: hash), hash)
+            let ticket = try reading.text("ticket", of: body, limit: reading.limits.parameterBytes)
+            let hash = storedHash(ticket)
+            let looksLikeOurs = (try? Base64URL.decode(ticket))?.count == 32
+            return (.ticket(hash: hash, looksLikeOurs: looksLikeOurs), hash)
         }
         let address = AddressKey.of(try email(reading, body))
         let hash = storedHash(try reading.text("code", of: body, limit: reading.limits.parameterBytes))
@@ -90,18 +100,20 @@ enum EnrolmentIntake {
 
     /// The key in the header, once the signature has proved possession of it.
     private static func deviceKey(_ jws: JWS, _ reading: Reading) throws(Refusal) -> P256.PublicKey {
-        try reading.header(jws, type: reading.settings.profile.ceremony.enrollmentType)
-        do {
-            guard let member = jws.header["jwk"], case .p256(let key) = try JWK(member) else {
-                throw reading.malformed("ceremony.jwk", expected: "a P-256 public key", actual: "something else")
-            }
-            _ = try jws.verify(.p256(key), algorithms: [.es256])
-            return key
-        } catch let refusal as Refusal {
-            throw refusal
-        } catch {
-            throw reading.malformed("ceremony.jwk", expected: "a key that made the signature", actual: "\(error)")
+        try reading.header(
+            jws, type: reading.settings.profile.ceremony.enrollmentType, rules: (.enrollType, .enrollAlgorithm))
+        guard let member = jws.header["jwk"], case .p256(let key) = try? JWK(member) else {
+            throw reading.malformed("enroll.jwk", expected: "a P-256 public key", actual: "something else")
         }
+        // Another alg is there only where the rule about it is off; then there is nothing to check by.
+        guard jws.algorithm == JWSAlgorithm.es256.rawValue, !reading.skips(.enrollSignature) else { return key }
+        do throws(JOSEError) {
+            _ = try jws.verify(.p256(key), algorithms: [.es256])
+        } catch {
+            throw reading.malformed(
+                "enroll.signature", expected: "a signature by the key in the header", actual: error.actual)
+        }
+        return key
     }
 }
 
