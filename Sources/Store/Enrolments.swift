@@ -2,12 +2,12 @@ public import Device
 import Encoding
 
 extension StoreReader {
-    /// Every enrolment of a device, in the order of issuers and keys.
+    /// Every enrolment of a device, oldest first.
     public func enrolments(of device: DeviceID) throws(StoreError) -> [Enrolment] {
         try connection.all(.enrolmentsOfDevice, [.text(device.rawValue)], Enrolment.init(row:))
     }
 
-    /// The enrolments of a device at one issuer: one per user enrolled there.
+    /// The enrolments of a device at one issuer, oldest first.
     public func enrolments(of device: DeviceID, issuer: String) throws(StoreError) -> [Enrolment] {
         try connection.all(.enrolmentsAtIssuer, [.text(device.rawValue), .text(issuer)], Enrolment.init(row:))
     }
@@ -50,10 +50,10 @@ extension SQL {
     private static let enrolmentColumns = "issuer, kid, email, subject, key, created_at"
 
     static let enrolmentsOfDevice = SQL(
-        "enrolments.list", "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 ORDER BY issuer, kid")
+        "enrolments.list", "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 ORDER BY sequence")
     static let enrolmentsAtIssuer = SQL(
         "enrolments.atIssuer",
-        "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 AND issuer = ?2 ORDER BY kid")
+        "SELECT \(enrolmentColumns) FROM enrolments WHERE device = ?1 AND issuer = ?2 ORDER BY sequence")
     static let otherEnrolment = SQL(
         "enrolments.other",
         """
@@ -62,7 +62,11 @@ extension SQL {
         """)
     static let insertEnrolment = SQL(
         "enrolments.insert",
-        "INSERT INTO enrolments (device, \(enrolmentColumns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+        """
+        INSERT INTO enrolments (device, \(enrolmentColumns), sequence)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,
+            1 + (SELECT COALESCE(MAX(sequence), 0) FROM enrolments WHERE device = ?1))
+        """)
     static let deleteEnrolment = SQL(
         "enrolments.delete", "DELETE FROM enrolments WHERE device = ?1 AND issuer = ?2 AND kid = ?3")
 }

@@ -122,5 +122,16 @@ extension Migration {
                     locked_out INTEGER NOT NULL
                 ) STRICT, WITHOUT ROWID;
                 """),
+        // Which enrolment is the newest decides whose key signs, and two can be of one millisecond.
+        Migration(
+            name: "enrolments in order",
+            sql: """
+                ALTER TABLE enrolments ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0;
+                UPDATE enrolments SET sequence = (
+                    SELECT COUNT(*) FROM enrolments AS other WHERE other.device = enrolments.device
+                        AND (other.created_at, other.issuer, other.kid)
+                            <= (enrolments.created_at, enrolments.issuer, enrolments.kid));
+                CREATE UNIQUE INDEX enrolments_in_order ON enrolments (device, sequence);
+                """),
     ]
 }

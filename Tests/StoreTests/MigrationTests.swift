@@ -16,6 +16,9 @@ import Testing
                 try old.write { writer in
                     try writer.insertAsOfOld(device)
                     try writer.insert(Make.key(), for: device.id)
+                    let knowsEnrolments = try writer.tableNames().contains("enrolments")
+                    let kids = knowsEnrolments ? [("kid-1", 3), ("kid-2", 1), ("kid-3", 2)] : [] as [(String, Int64)]
+                    for (kid, created) in kids { try writer.insertAsOfOld(kid, of: device, at: created) }
                 }
             }
         }
@@ -23,6 +26,8 @@ import Testing
         if version > 0 {
             #expect(try store.read { try $0.device(device.id) } == device)
             #expect(try store.read { try $0.keys(of: device.id) } == [Make.key()])
+            let kids = try store.read { try $0.enrolments(of: device.id) }.map(\.kid)
+            #expect(kids == (version > 1 ? ["kid-2", "kid-3", "kid-1"] : []))
         } else {
             try store.write { try $0.insert(device) }
         }
@@ -106,6 +111,18 @@ import Testing
 }
 
 extension StoreWriter {
+    /// Writes an enrolment as the first version did, or as those that keep the order.
+    fileprivate func insertAsOfOld(_ kid: String, of device: VirtualDevice, at created: Int64) throws(StoreError) {
+        let isOrdered = try columnNames("enrolments").contains("sequence")
+        let insert = SQL(
+            "test.oldEnrolment",
+            """
+            INSERT INTO enrolments (device, issuer, kid, email, subject, key, created_at\(isOrdered ? ", sequence" : ""))
+            VALUES (?1, 'https://idp.example', ?2, 'ann@example.com', 'sub-1', 'key-1', ?3\(isOrdered ? ", ?3" : ""))
+            """)
+        try connection.run(insert, [.text(device.id.rawValue), .text(kid), .integer(created)])
+    }
+
     /// Writes a device as the first version did.
     fileprivate func insertAsOfOld(_ device: VirtualDevice) throws(StoreError) {
         let insert = SQL(

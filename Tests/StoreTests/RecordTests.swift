@@ -110,12 +110,12 @@ import Testing
 }
 
 @Suite struct `Enrolments and sessions` {
-    @Test func `enrolments are found by device and issuer`() throws {
+    @Test func `enrolments are found by device and issuer, oldest first, though of one moment`() throws {
         let store = try store(with: "pixel", "other")
         let (pixel, other) = (try Make.id("pixel"), try Make.id("other"))
         let ours = [
-            Make.enrolment(issuer: "https://a", kid: "1"), Make.enrolment(issuer: "https://a", kid: "2"),
-            Make.enrolment(issuer: "https://b", kid: "3"),
+            Make.enrolment(issuer: "https://b", kid: "3"), Make.enrolment(issuer: "https://a", kid: "2"),
+            Make.enrolment(issuer: "https://a", kid: "1"),
         ]
         try store.write { writer in
             for enrolment in ours { try writer.insert(enrolment, for: pixel) }
@@ -123,13 +123,15 @@ import Testing
         }
         try store.read { (reader) throws in
             #expect(try reader.enrolments(of: pixel) == ours)
-            #expect(try reader.enrolments(of: pixel, issuer: "https://a") == Array(ours[0...1]))
+            #expect(try reader.enrolments(of: pixel, issuer: "https://a") == Array(ours[1...2]))
             #expect(try reader.enrolments(of: pixel, issuer: "https://c") == [])
         }
         try store.write { (writer) throws in
-            #expect(try writer.deleteEnrolment(kid: "1", issuer: "https://a", of: pixel))
-            #expect(try !writer.deleteEnrolment(kid: "1", issuer: "https://b", of: pixel))
-            #expect(try writer.enrolments(of: pixel) == Array(ours[1...2]))
+            #expect(try writer.deleteEnrolment(kid: "2", issuer: "https://a", of: pixel))
+            #expect(try !writer.deleteEnrolment(kid: "2", issuer: "https://b", of: pixel))
+            #expect(try writer.enrolments(of: pixel) == [ours[0], ours[2]])
+            try writer.insert(ours[1], for: pixel)
+            #expect(try writer.enrolments(of: pixel) == [ours[0], ours[2], ours[1]])
             #expect(try writer.enrolments(of: other) == [ours[0]])
         }
     }

@@ -83,7 +83,10 @@ struct DaemonTests {
             let stop = StopSignal()
             async let served = serve(scratch, ["--idp", "sensecrypt"], until: stop)
             #expect(await understudy("wait", "--timeout", "20").exit == .done)
-            if round == 1 { _ = await understudy("idp", "ticket", "--email", "a@example.com") }
+            if round == 1 {
+                let made = await understudy("idp", "ticket", "--email", "a@example.com")
+                #expect(made.exit == .done, "\(made.err)")
+            }
             let users = try await understudy("idp", "users", "--json").document()
             #expect(users["users"]?.array?.count == 1)
             stop.give()

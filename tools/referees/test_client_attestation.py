@@ -23,8 +23,7 @@ DEFECTS = [
     ("normal", "otherAudience", ["invalid_client_attestation"], FAILED),
     ("normal", "missingPoP", ["invalid_client_attestation"], FAILED),
     ("normal", "replayedPoP", ["insufficient_authorization", "invalid_client_attestation"], FAILED),
-    # The code does not say whose challenge is meant: the call is tried again as it is, then both with evidence.
-    ("normal", "staleChallenge", ["use_attestation_challenge"] * 4, FAILED),
+    ("normal", "staleChallenge", ["use_attestation_challenge"] * 2, FAILED),
     ("combined", "expiredAttestation", ["use_fresh_attestation"] * 2, FAILED),
     ("combined", "otherKey", ["invalid_client_attestation"], FAILED),
 ]

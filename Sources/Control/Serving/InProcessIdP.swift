@@ -14,11 +14,15 @@ public final class InProcessIdP: IdPHost {
     public let served: ServedIdP
     /// The name its records go by.
     public let name = "sensecrypt"
-    private let configuration: ReferenceIdPServer.Configuration
-    private let current: Mutex<ReferenceIdPServer>
+    private let current: Mutex<Current>
+
+    private struct Current {
+        var configuration: ReferenceIdPServer.Configuration
+        var idp: ReferenceIdPServer
+    }
 
     /// The IdP itself.
-    public var idp: ReferenceIdPServer { current.withLock { $0 } }
+    public var idp: ReferenceIdPServer { current.withLock { $0.idp } }
 
     /// Makes an IdP at two origins, with the randomness and the wall clock of a world.
     ///
@@ -28,16 +32,24 @@ public final class InProcessIdP: IdPHost {
         entropy: Entropy = .system, clock: any WallClock = WorldClock(), profile: SenseCryptProfile = .builtIn
     ) throws {
         // Derived, so that an IdP put back to its seed draws what it drew in the beginning.
-        configuration = ReferenceIdPServer.Configuration(
+        let configuration = ReferenceIdPServer.Configuration(
             origin: origin, apiOrigin: apiOrigin, profile: profile, entropy: entropy, wallClock: { clock.now() })
         let idp = try Self.make(configuration, from: [])
-        current = Mutex(idp)
+        current = Mutex(Current(configuration: configuration, idp: idp))
         served = ServedIdP(system: "sensecrypt", origin: origin, api: apiOrigin, issuers: idp.issuers)
     }
 
     /// Goes on from records, or with none from its seed.
     public func restart(from records: [RecordChange]) throws {
-        let next = try Self.make(configuration, from: records)
+        let next = try Self.make(current.withLock { $0.configuration }, from: records)
+        current.withLock { $0.idp = next }
+    }
+
+    /// Begins anew from its seed, trusting these roots for evidence about apps; kept through every restart.
+    public func restart(trusting roots: AttestationTrust) throws {
+        var configuration = current.withLock { $0.configuration }
+        configuration.attestationTrust = roots
+        let next = Current(configuration: configuration, idp: try Self.make(configuration, from: []))
         current.withLock { $0 = next }
     }
 

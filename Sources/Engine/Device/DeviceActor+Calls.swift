@@ -171,16 +171,20 @@ extension DeviceActor {
         if call.purpose == .start, case .success(let response) = result, let flow = flows[flowID] {
             learn(from: response, to: flow.sentEvidence, issuer: flow.machine.config.issuer)
         }
-        if !repeated, case .success(let response) = result {
+        // Beside evidence about the app, the flow begins anew with evidence and proof for the new challenge.
+        let isBesideEvidence = call.purpose == .start && flows[flowID]?.sentEvidence != nil
+        var isForClient = false
+        if case .success(let response) = result {
             let asked = Self.repetition(asked: response, of: sent.attestation)
-            if asked.isWanted {
+            if asked.isWanted, !repeated, asked.isFresh || !isBesideEvidence {
                 flows[flowID]?.note(.call(step))
                 return launchCall(call, effect: effect, flow: flowID, repeated: true, isFresh: asked.isFresh)
             }
+            isForClient = asked.isWanted && !isBesideEvidence
         }
         finish(effect, flow: flowID, steps: [.call(step)]) {
             switch result {
-            case .success(let response): .responded(effect, CallResponse(response))
+            case .success(let response): .responded(effect, CallResponse(response, challenges: !isForClient))
             case .failure(let error): .lost(effect, detail: error.description)
             }
         }
@@ -244,12 +248,14 @@ extension CallStep.Outcome {
 }
 
 extension CallResponse {
-    /// What a machine needs to know of a response.
-    init(_ response: HTTPResponse) {
+    /// What a machine needs to know of a response; `challenges` is false where a challenge in it was meant for the client's
+    /// own attestation, and was answered in vain.
+    init(_ response: HTTPResponse, challenges: Bool = true) {
         self.init(
             status: response.status, mediaType: response.fields["Content-Type"],
             retryAfter: response.fields["Retry-After"], dpopNonce: response.fields["DPoP-Nonce"],
-            attestationChallenge: AttestationChallenge.challenge(response.fields.values(AttestationChallenge.field)),
+            attestationChallenge: challenges
+                ? AttestationChallenge.challenge(response.fields.values(AttestationChallenge.field)) : nil,
             body: response.body)
     }
 }

@@ -18,7 +18,7 @@ public struct ClockView: Sendable {
 /// Moving clocks.
 extension Engine {
     /// How long what a move woke is waited for, in milliseconds of the machine's clock.
-    private static let wakingMilliseconds = 2000
+    private static let wakingMilliseconds = 10_000
 
     /// How the world's clock stands.
     public var clockView: ClockView {

@@ -1,5 +1,6 @@
 import Control
 import Crypto
+import Device
 import Encoding
 import Engine
 import HTTP
@@ -51,6 +52,8 @@ struct Stage: Sendable {
         idp.join(&settings.inProcess)
         settings.inProcess.reachesSockets = false
         let engine = Engine(store: try Store.inMemory(), settings: settings)
+        // As with `serve`: the IdP trusts the test roots of the phones beside it.
+        try idp.restart(trusting: try AttestationTrust(try engine.attestationRoots().published))
         let api = ControlAPI(engine: engine, version: version, mayRunCommands: false, onStop: {})
         api.add(idp)
         let issuer = "\(idp.served.origin)/\(scenario.tenant)"

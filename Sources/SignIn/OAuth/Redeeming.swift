@@ -90,16 +90,11 @@ extension AuthorizationCodeSignIn {
     private mutating func commit(
         _ tokens: TokenResponse, _ claims: IDTokenClaims?, _ server: Server, at now: Instant
     ) -> [Effect] {
-        let scope = tokens.scope ?? config.scopes
-        let stored = TokenSession(
-            issuer: config.issuer, clientID: config.clientID, resource: config.resource,
-            accessToken: tokens.accessToken, expiresAt: now.adding(seconds: tokens.expiresInSeconds),
-            refreshToken: tokens.refreshToken, scope: scope, claims: claims?.json, subject: claims?.subject,
-            createdAt: now, tokenEndpoint: server.token, revocationEndpoint: server.revocation)
-        let summary = SignedInSummary(
-            issuer: config.issuer, subject: claims?.subject, email: claims?.email, scope: scope,
-            expiresAt: stored.expiresAt, canRefresh: tokens.refreshToken != nil, pki: nil)
-        return store(stored, summary, server)
+        let order = EarnedSession.Order(
+            issuer: config.issuer, clientID: config.clientID, resource: config.resource, scopes: config.scopes,
+            tokenEndpoint: server.token, revocationEndpoint: server.revocation)
+        let earned = EarnedSession(tokens, claims, order, pki: nil, at: now)
+        return store(earned.stored, earned.summary, server)
     }
 
     mutating func store(_ tokens: TokenSession, _ summary: SignedInSummary, _ server: Server) -> [Effect] {
@@ -114,10 +109,7 @@ extension AuthorizationCodeSignIn {
             self.phase = .signedIn(phase.summary)
             return [emit(.done)]
         case .keyUnavailable:
-            let grant =
-                phase.tokens.refreshToken.map { IssuedGrant(token: $0, kind: .refreshToken) }
-                ?? IssuedGrant(token: phase.tokens.accessToken, kind: .accessToken)
-            return fail(.keyUnavailable, at: phase.server, revoking: grant)
+            return fail(.keyUnavailable, at: phase.server, revoking: IssuedGrant(of: phase.tokens))
         // A cancel that comes while the session is being stored is too late.
         case .start, .discovered, .discoveryFailed, .listening, .visited, .redirected, .browserFailed, .responded,
             .lost, .cancel:

@@ -106,17 +106,12 @@ extension SenseCryptSignIn {
         _ tokens: TokenResponse, _ claims: IDTokenClaims, _ proof: Proof, at now: Instant
     ) -> [Effect] {
         let session = proof.session
-        let scope = tokens.scope ?? config.requestedScopes
-        let stored = TokenSession(
+        let order = EarnedSession.Order(
             issuer: config.issuer, clientID: config.clientID, resource: config.resource,
-            accessToken: tokens.accessToken, expiresAt: now.adding(seconds: tokens.expiresInSeconds),
-            refreshToken: tokens.refreshToken, scope: scope, claims: claims.json, subject: claims.subject,
-            createdAt: now, tokenEndpoint: session.endpoints.token,
+            scopes: config.requestedScopes, tokenEndpoint: session.endpoints.token,
             revocationEndpoint: session.endpoints.revocation)
-        let summary = SignedInSummary(
-            issuer: config.issuer, subject: claims.subject, email: claims.email, scope: scope,
-            expiresAt: stored.expiresAt, canRefresh: tokens.refreshToken != nil, pki: proof.pki)
-        return store(stored, summary, session)
+        let earned = EarnedSession(tokens, claims, order, pki: proof.pki, at: now)
+        return store(earned.stored, earned.summary, session)
     }
 
     mutating func store(_ tokens: TokenSession, _ summary: SignedInSummary, _ session: OpenSession) -> [Effect] {
@@ -137,17 +132,6 @@ extension SenseCryptSignIn {
             .ceremonySigned, .captured, .faceTokenOpened,
             .faceTokenNotOpened, .pkiRan, .pkiKeysNotReady, .faceTokenRotated, .faceTokenUnusable, .retry, .cancel:
             return []
-        }
-    }
-}
-
-extension IssuedGrant {
-    /// The grant behind tokens that could not be stored.
-    fileprivate init(of tokens: TokenSession) {
-        if let refreshToken = tokens.refreshToken {
-            self.init(token: refreshToken, kind: .refreshToken)
-        } else {
-            self.init(token: tokens.accessToken, kind: .accessToken)
         }
     }
 }

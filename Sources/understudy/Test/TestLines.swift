@@ -5,7 +5,8 @@ import Scenario
 struct TestLines {
     let lines: [String]
 
-    init(_ each: Report.Case, key: [UInt8], style: Style) {
+    /// Describes a case; `again` is the command that plays it alone.
+    init(_ each: Report.Case, again: String, key: [UInt8], style: Style) {
         let name = Display.safe("\(each.group)/\(each.name)")
         let time = style.faint("\(Int(each.milliseconds.rounded())) ms")
         let redactor = Redactor(knowing: each, key: key)
@@ -16,10 +17,9 @@ struct TestLines {
         case .passed: lines = ["\(style.good("ok"))        \(name) \(time)"]
         case .skipped(let reason): lines = ["\(style.faint("skipped"))   \(name): \(Display.safe(reason))"]
         case .failed(let found):
-            let again = "again:    understudy test --seed '\(each.seed ?? "")' \(each.file ?? "")"
             lines =
                 ["\(style.bad("FAILED"))    \(name): \(Display.safe(each.title)) \(time)"]
-                + safe(found.text(in: each.file)) + safe(again)
+                + safe(found.text(in: each.file)) + safe("again:    " + again)
         case .error(let reason): lines = ["\(style.bad("ERROR"))     \(name)"] + safe(reason)
         case .expectedFailure(let reason, let found):
             lines = ["\(style.faint("expected"))  \(name): fails, \(Display.safe(reason))"] + safe(found.description)

@@ -18,7 +18,10 @@ struct TestRun: Sendable {
         let results = await suite.play(scenarios) { result in
             let each = Report.Case(expected?.judged(result, today: today) ?? result)
             let ready = order.withLock { $0.take(each, result.scenario.file) }
-            for each in ready { output.say(TestLines(each, key: artefacts.key, style: output.style).lines) }
+            for each in ready {
+                let lines = TestLines(each, again: again(each), key: artefacts.key, style: output.style)
+                output.say(lines.lines)
+            }
         }
         let judged = results.map { expected?.judged($0, today: today) ?? $0 }
         return Report(
@@ -36,6 +39,17 @@ struct TestRun: Sendable {
     }
 
     private var seed: String { suite.seed ?? "\(ScenarioSuite.standardSeed), unless a file has its own" }
+
+    /// The command that plays one case alone; at an issuer elsewhere a new ticket is needed besides.
+    private func again(_ each: Report.Case) -> String {
+        let place =
+            switch suite.opponent {
+            case .reference: "--seed '\(each.seed ?? "")'"
+            case .staging(let issuer, let client, let resource, _, _):
+                "--issuer \(issuer) --client \(client)" + (resource.map { " --resource \($0)" } ?? "")
+            }
+        return "understudy test \(place) \(each.file ?? "")"
+    }
 
     private var opponent: String {
         switch suite.opponent {
