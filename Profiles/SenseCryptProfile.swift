@@ -2,7 +2,7 @@
 ///
 /// The built-in profile is the document `sensecrypt.json5`, which says of each value whether the public
 /// description states it or whether it is assumed. The reference IdP
-/// reads all of it; the phone reads the ceremony's paths and words and the `error` of a stale face token, and
+/// reads all of it; the phone reads the ceremony's paths, words and names and a few spellings of `error`, and
 /// finds the rest in the metadata. It holds no conditions; what depends on one is Swift.
 public struct SenseCryptProfile: Sendable, Hashable, Codable {
     /// The profile's name.
@@ -13,6 +13,8 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
     public let ceremonyPaths: CeremonyPaths
     /// The names inside a signed device request.
     public let ceremony: Ceremony
+    /// What the members of requests and answers are called.
+    public let members: Members
     /// How long things live, in seconds.
     public let lifetimes: Lifetimes
     /// How far clocks may differ, in seconds.
@@ -81,11 +83,17 @@ public struct SenseCryptProfile: Sendable, Hashable, Codable {
         public let type: String
         /// `typ` of an enrolment request.
         public let enrollmentType: String
-        /// Values of `act`.
+        /// Values of the act.
         public let acts: Acts
+        /// Values of the outcome.
+        public let outcomes: Outcomes
+        /// Values of the platform.
+        public let platforms: Platforms
+        /// What the claims are called.
+        public let claims: Claims
     }
 
-    /// Values of `act` in a signed device request.
+    /// Values of the act in a signed device request.
     public struct Acts: Sendable, Hashable, Codable {
         /// Call 2.
         public let faceToken: String

@@ -24,14 +24,14 @@ public struct CeremonyJWS: Sendable, Hashable {
 
     /// What the device key is to sign: header, with the key's thumbprint as `kid`, and claims.
     ///
-    /// `names` are the wire's words for `typ` and `act`.
+    /// `names` are the wire's words for it and its claims.
     public func signingInput(
         key: P256.PublicKey, names: SenseCryptProfile.Ceremony = SenseCryptProfile.builtIn.ceremony
     ) -> String {
         let header = JSONObject([
             ("typ", .string(names.type)), ("alg", "ES256"), ("kid", .string(JWK.p256(key).thumbprint)),
         ])
-        return JWS.signingInput(header: header, payload: JSON.object(payload(names.acts)).serialized())
+        return JWS.signingInput(header: header, payload: JSON.object(payload(names)).serialized())
     }
 
     /// The compact JWS: what was signed, and the 64 bytes of r and s.
@@ -40,14 +40,15 @@ public struct CeremonyJWS: Sendable, Hashable {
         return JWS.assemble(signingInput: signingInput, signature: signature)
     }
 
-    private func payload(_ acts: SenseCryptProfile.Acts) -> JSONObject {
-        JSONObject(
+    private func payload(_ names: SenseCryptProfile.Ceremony) -> JSONObject {
+        let name = names.claims
+        return JSONObject(
             [
                 ("aud", .string(claims.issuer)), ("iat", .int(issuedAt)), ("jti", .string(jti)),
-                ("act", .string(claims.act.word(in: acts))), ("cer", .string(claims.ceremony)),
-                ("chl", .string(claims.challenge)), ("ash", .string(claims.authSessionHash)),
-                ("jkt", .string(claims.installThumbprint)),
-            ] + claims.act.ownClaims)
+                (name.act, .string(claims.act.word(in: names.acts))), (name.ceremony, .string(claims.ceremony)),
+                (name.challenge, .string(claims.challenge)), (name.authSessionHash, .string(claims.authSessionHash)),
+                (name.installThumbprint, .string(claims.installThumbprint)),
+            ] + claims.act.ownClaims(names))
     }
 }
 
@@ -63,13 +64,18 @@ extension CeremonyAct {
     }
 
     /// The claims that go with this act alone.
-    fileprivate var ownClaims: [(String, JSON)] {
-        switch self {
+    fileprivate func ownClaims(_ names: SenseCryptProfile.Ceremony) -> [(String, JSON)] {
+        let name = names.claims
+        return switch self {
         case .faceToken: []
-        case .attempt(let number): [("outcome", "mismatch"), ("n", .int(Int64(number)))]
+        case .attempt(let number):
+            [(name.outcome, .string(names.outcomes.mismatch)), (name.number, .int(Int64(number)))]
         case .complete(let generation, let faceTokenHash):
-            [("outcome", "match"), ("gen", .int(Int64(generation))), ("fth", .string(faceTokenHash))]
-        case .abort(let reason): [("reason", .string(reason))]
+            [
+                (name.outcome, .string(names.outcomes.match)), (name.generation, .int(Int64(generation))),
+                (name.faceTokenHash, .string(faceTokenHash)),
+            ]
+        case .abort(let reason): [(name.reason, .string(reason))]
         }
     }
 }

@@ -35,17 +35,19 @@ public struct EnrolmentJWS: Sendable, Hashable {
 
     /// What the new device key is to sign: header, with the public key itself as `jwk`, and claims.
     ///
-    /// `names` are the wire's words for `typ` and `act`.
+    /// `names` are the wire's words for it and its claims.
     public func signingInput(
         key: P256.PublicKey, names: SenseCryptProfile.Ceremony = SenseCryptProfile.builtIn.ceremony
     ) -> String {
         let header = JSONObject([
             ("typ", .string(names.enrollmentType)), ("alg", "ES256"), ("jwk", JWK.p256(key).json),
         ])
+        let name = names.claims
         let claims = JSONObject([
             ("aud", .string(issuer)), ("iat", .int(issuedAt)), ("jti", .string(jti)),
-            ("act", .string(names.acts.enroll)),
-            ("tkt", .string(ticketHash)), ("fth", .string(faceTokenHash)), ("platform", .string(platform.rawValue)),
+            (name.act, .string(names.acts.enroll)),
+            (name.ticketHash, .string(ticketHash)), (name.faceTokenHash, .string(faceTokenHash)),
+            (name.platform, .string(platform.word(in: names.platforms))),
         ])
         return JWS.signingInput(header: header, payload: JSON.object(claims).serialized())
     }
@@ -54,5 +56,15 @@ public struct EnrolmentJWS: Sendable, Hashable {
     public static func assemble(signingInput: String, signature: [UInt8]) -> String {
         precondition(signature.count == 64, "an ES256 signature has 64 bytes")
         return JWS.assemble(signingInput: signingInput, signature: signature)
+    }
+}
+
+extension Platform {
+    /// The wire's word for this platform.
+    fileprivate func word(in platforms: SenseCryptProfile.Platforms) -> String {
+        switch self {
+        case .ios: platforms.ios
+        case .android: platforms.android
+        }
     }
 }

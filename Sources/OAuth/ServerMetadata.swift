@@ -31,26 +31,32 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
     /// Reads the answer of a metadata address.
     ///
     /// Throws ``MetadataError/answer(_:)`` for another status than 200 and for a body that is no JSON object, naming
-    /// status and media type, and otherwise what ``init(members:issuer:allowPlainHTTPOnLoopback:)`` throws.
+    /// status and media type, and otherwise what ``init(members:issuer:allowPlainHTTPOnLoopback:ceremonyMember:)`` throws.
     public init(
-        status: Int, mediaType: String?, body: [UInt8], issuer: String, allowPlainHTTPOnLoopback: Bool
+        status: Int, mediaType: String?, body: [UInt8], issuer: String, allowPlainHTTPOnLoopback: Bool,
+        ceremonyMember: String
     ) throws(MetadataError) {
         let members: AnswerMembers
         do throws(AnswerError) {
             members = try AnswerMembers(status: status, mediaType: mediaType, body: body)
             guard status == 200 else { throw AnswerError.unexpectedStatus(status) }
         } catch { throw .answer(error) }
-        try self.init(members: members, issuer: issuer, allowPlainHTTPOnLoopback: allowPlainHTTPOnLoopback)
+        try self.init(
+            members: members, issuer: issuer, allowPlainHTTPOnLoopback: allowPlainHTTPOnLoopback,
+            ceremonyMember: ceremonyMember)
     }
 
     /// Checks a document that was asked from an issuer; members it does not know are ignored.
+    ///
+    /// `ceremonyMember` is the one ``deviceCeremonyEndpoint`` is read from: its name is assumed, unlike the others.
     ///
     /// Which of the endpoints a client cannot do without besides the token endpoint is for its flow to say. Throws
     /// ``MetadataError``: the issuer cannot be used or is not the document's, the token endpoint is missing, an
     /// endpoint is no absolute URL or less secure than the issuer, or the server says it supports neither `S256`
     /// nor `ES256` proofs.
     public init(
-        members: AnswerMembers, issuer: String, allowPlainHTTPOnLoopback: Bool
+        members: AnswerMembers, issuer: String, allowPlainHTTPOnLoopback: Bool,
+        ceremonyMember: String
     ) throws(MetadataError) {
         let url = try IssuerRule.url(issuer, allowPlainHTTPOnLoopback: allowPlainHTTPOnLoopback)
         let reader = MetadataReader(members: members, issuerIsSecure: url.isSecure)
@@ -62,7 +68,7 @@ public struct ServerMetadata: Codable, Sendable, Hashable {
         tokenEndpoint = try reader.endpoint("token_endpoint")
         revocationEndpoint = try reader.optionalEndpoint("revocation_endpoint")
         jwksURI = try reader.optionalEndpoint("jwks_uri")
-        deviceCeremonyEndpoint = try reader.optionalEndpoint("device_ceremony_endpoint")
+        deviceCeremonyEndpoint = try reader.optionalEndpoint(ceremonyMember)
         registrationEndpoint = try reader.optionalEndpoint("registration_endpoint")
         challengeEndpoint = try reader.optionalEndpoint("challenge_endpoint")
         tokenEndpointAuthMethods = try reader.optionalStrings("token_endpoint_auth_methods_supported")

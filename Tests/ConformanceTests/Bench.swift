@@ -20,6 +20,7 @@ struct Bench: Sendable {
     let api = "http://127.0.0.2"
     let server: ReferenceIdPServer
     let entropy: Entropy
+    let profile: SenseCryptProfile
     let start = Instant(seconds: 1_800_000_000)
     /// Seconds that a test let pass.
     let passed = Passed()
@@ -39,14 +40,17 @@ struct Bench: Sendable {
     /// What starts bring where evidence is wanted.
     let startFormat: EvidenceFormat
 
-    init(seed: String = "bench", startFormat: EvidenceFormat = .appAttest) throws {
+    init(
+        seed: String = "bench", startFormat: EvidenceFormat = .appAttest, profile: SenseCryptProfile = .builtIn
+    ) throws {
+        self.profile = profile
         let (start, passed) = (start, passed)
         self.startFormat = startFormat
         roots = try Self.roots.get()
         let published = roots.published
         entropy = Entropy(seed: Array("conformance \(seed)".utf8))
         var configuration = ReferenceIdPServer.Configuration(
-            origin: origin, apiOrigin: api, entropy: Entropy(seed: Array("idp \(seed)".utf8)),
+            origin: origin, apiOrigin: api, profile: profile, entropy: Entropy(seed: Array("idp \(seed)".utf8)),
             wallClock: { start.adding(seconds: passed.value) })
         configuration.attestationTrust = try AttestationTrust(
             appleRoots: published.appleRoot, androidRoots: published.androidRoot,
@@ -86,18 +90,19 @@ struct Bench: Sendable {
         let jws = EnrolmentJWS(
             issuer: issuer, ticket: ticket, faceToken: sealed, platform: .ios, issuedAt: server.now.seconds,
             jti: entropy.token(16))
-        let input = jws.signingInput(key: key.publicKey)
+        let input = jws.signingInput(key: key.publicKey, names: profile.ceremony)
         let compact = EnrolmentJWS.assemble(signingInput: input, signature: try key.sign(Array(input.utf8)))
+        let name = profile.members.enrollment
         var body = JSONObject([
-            ("ticket", .string(ticket)), ("enrollment", .string(compact)),
-            ("face_token", .string(Base64URL.encode(sealed))),
+            (name.ticket, .string(ticket)), (name.enrollment, .string(compact)),
+            (name.faceToken, .string(Base64URL.encode(sealed))),
         ])
-        body["attestation"] = try evidence(for: key)?.json
+        body[name.attestation] = try evidence(for: key)?.json
         let response = send(
             ClientRequest(
                 url: try HTTPURL("\(issuer)/device-ceremony/enroll"), method: "POST",
                 fields: ["Content-Type": "application/json"], body: JSON.object(body).serialized()))
-        let email = try #require(try JSON(parsing: response.body)["email"]?.string)
+        let email = try #require(try JSON(parsing: response.body)[profile.members.enrollmentAnswer.email]?.string)
         return ProbePhone(
             installKey: try P256.PrivateKey.generate(entropy), deviceKey: key, face: face, email: email)
     }
@@ -130,10 +135,11 @@ struct Bench: Sendable {
         let document = send(ClientRequest(url: try HTTPURL("\(issuer)/.well-known/openid-configuration")))
         let metadata = try ServerMetadata(
             status: document.status, mediaType: document.fields["Content-Type"], body: document.body, issuer: issuer,
-            allowPlainHTTPOnLoopback: true)
+            allowPlainHTTPOnLoopback: true,
+            ceremonyMember: profile.members.metadata.deviceCeremonyEndpoint)
         let (start, passed) = (start, passed)
         var setup = ConformanceSetup(
-            metadata: metadata, clientID: "app_demo", phone: try phone(), entropy: entropy,
+            metadata: metadata, clientID: "app_demo", phone: try phone(), profile: profile, entropy: entropy,
             now: { start.adding(seconds: passed.value) },
             send: { send($0) })
         setup.vouching = Vouching(roots: roots, startFormat: startFormat)

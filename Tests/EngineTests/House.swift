@@ -5,6 +5,7 @@ import Encoding
 import Engine
 import Foundation
 import HTTP
+import Profiles
 import ReferenceIdP
 import SignIn
 import Store
@@ -20,15 +21,21 @@ struct House: Sendable {
     let exchanges: Exchanges
 
     /// Opens a house; `store` and `idp` can be those of an earlier one, as after a restart.
+    ///
+    /// The profile is the phones'; an IdP that is made here has it too.
     static func open(
-        store: Store? = nil, idp: IdPService? = nil, clock: any WallClock = SystemClock()
+        store: Store? = nil, idp: IdPService? = nil, clock: any WallClock = SystemClock(),
+        profile: SenseCryptProfile = .builtIn
     ) async throws -> House {
         let exchanges = Exchanges()
         let store = try store ?? Store.inMemory()
         var settings = EngineSettings()
         settings.clock = clock
         settings.observer = { exchanges.note($0, $1) }
-        let service = if let idp { idp } else { try await IdPService.start(IdPService.Configuration()) }
+        settings.profile = profile
+        var configuration = IdPService.Configuration()
+        configuration.profile = profile
+        let service = if let idp { idp } else { try await IdPService.start(configuration) }
         return House(
             idp: service, engine: Engine(store: store, settings: settings), store: store, exchanges: exchanges)
     }

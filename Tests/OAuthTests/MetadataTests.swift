@@ -24,7 +24,7 @@ import Testing
     ) throws(MetadataError) -> ServerMetadata {
         try ServerMetadata(
             status: status, mediaType: mediaType, body: body, issuer: issuer ?? self.issuer,
-            allowPlainHTTPOnLoopback: loopback)
+            allowPlainHTTPOnLoopback: loopback, ceremonyMember: "device_ceremony_endpoint")
     }
 
     @Test func `a good document gives its endpoints, and members it does not know are ignored`() throws {

@@ -20,7 +20,7 @@ extension Lab {
         header["kid"] = .string(phone.kid)
         claims["jti"] = .string(setup.entropy.token(16))
         claims["iat"] = .int(now.seconds)
-        if let act { claims["act"] = .string(act) }
+        if let act { claims[setup.profile.ceremony.claims.act] = .string(act) }
         edit(&claims)
         let payload = JSON.object(claims).serialized()
         return try own("a ceremony") {
@@ -33,7 +33,7 @@ extension Lab {
     func ceremonyCall(_ purpose: Call.Purpose, like call: Call, _ compact: String) throws(ProbeFault) -> Call {
         let paths = setup.profile.ceremonyPaths
         guard let endpoint = setup.metadata.deviceCeremonyEndpoint else {
-            throw .missing("the metadata name no device_ceremony_endpoint")
+            throw .missing("the metadata name no \(setup.profile.members.metadata.deviceCeremonyEndpoint)")
         }
         let path =
             switch purpose {
@@ -42,42 +42,50 @@ extension Lab {
             default: paths.faceToken
             }
         let url = try own("an address of the ceremony") { try endpoint.appending(path: path) }
+        let body = JSONObject([(setup.profile.members.ceremonyRequest.request, .string(compact))])
         return Call(
-            purpose: purpose, attempt: 1, url: url.text, body: .json(["request": .string(compact)]), needsDPoP: false,
+            purpose: purpose, attempt: 1, url: url.text, body: .json(.object(body)), needsDPoP: false,
             bestEffort: false)
     }
 
     /// An abort of the session a call belongs to.
     func abort(sessionOf call: Call) throws(ProbeFault) -> Call {
-        let compact = try ceremony(like: try call.ceremony(), act: setup.profile.ceremony.acts.abort) { claims in
-            for name in ["outcome", "n", "gen", "fth"] { claims[name] = nil }
-            claims["reason"] = "cancelled"
+        let names = setup.profile.ceremony
+        let compact = try ceremony(like: try ceremony(of: call), act: names.acts.abort) { claims in
+            for name in names.claims.ofOneAct { claims[name] = nil }
+            claims[names.claims.reason] = "cancelled"
         }
         return try ceremonyCall(.abort, like: call, compact)
     }
 
     /// A face-token fetch of the session a call belongs to.
     func fetch(sessionOf call: Call, by other: ProbePhone? = nil) throws(ProbeFault) -> Call {
-        let compact = try ceremony(like: try call.ceremony(), act: setup.profile.ceremony.acts.faceToken, by: other) {
-            claims in
-            for name in ["outcome", "n", "gen", "fth"] { claims[name] = nil }
+        let names = setup.profile.ceremony
+        let compact = try ceremony(like: try ceremony(of: call), act: names.acts.faceToken, by: other) { claims in
+            for name in names.claims.ofOneAct { claims[name] = nil }
         }
         return try ceremonyCall(.faceToken, like: call, compact)
     }
-}
 
-extension Call {
     /// The signed ceremony a call carries.
-    func ceremony() throws(ProbeFault) -> String {
+    func ceremony(of call: Call) throws(ProbeFault) -> String {
+        let names = setup.profile.members
         let found =
-            switch body {
-            case .form(let form): form["ceremony_proof"]
-            case .json(let json): json["request"]?.string
+            switch call.body {
+            case .form(let form): form[names.challengeForm.ceremonyProof]
+            case .json(let json): json[names.ceremonyRequest.request]?.string
             }
         guard let found else { throw .own("the call carries no ceremony") }
         return found
     }
+}
 
+extension SenseCryptProfile.Claims {
+    /// The claims that go with one act and not with others, besides the reason of an abort.
+    fileprivate var ofOneAct: [String] { [outcome, number, generation, faceTokenHash] }
+}
+
+extension Call {
     /// A value of the form.
     func value(_ name: String) -> String? {
         if case .form(let form) = body { form[name] } else { nil }

@@ -1,6 +1,7 @@
 import Encoding
 import HTTP
 import OAuth
+import Profiles
 import Transport
 
 /// Whether the tenant enforces attestation, as far as that can be known.
@@ -65,7 +66,8 @@ extension Lab {
         do throws(MetadataError) {
             return try ServerMetadata(
                 status: answer.status, mediaType: answer.response.fields["Content-Type"], body: answer.response.body,
-                issuer: issuer, allowPlainHTTPOnLoopback: true)
+                issuer: issuer, allowPlainHTTPOnLoopback: true,
+                ceremonyMember: setup.profile.members.metadata.deviceCeremonyEndpoint)
         } catch {
             throw .broken("the metadata under enforced attestation cannot be used: \(error.description)")
         }

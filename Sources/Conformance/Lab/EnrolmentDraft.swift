@@ -51,13 +51,16 @@ extension Lab {
     func enrol(
         ticket: String, _ edit: (inout EnrolmentDraft) throws -> Void = { _ in }
     ) async throws(ProbeFault) -> Answer {
-        try await enrol([("ticket", .string(ticket))], secret: ticket, edit)
+        try await enrol([(names.ticket, .string(ticket))], secret: ticket, edit)
     }
 
     /// Enrols a new key by a mailed code.
     func enrol(code: String, email: String) async throws(ProbeFault) -> Answer {
-        try await enrol([("email", .string(email)), ("code", .string(code))], secret: code) { _ in }
+        try await enrol([(names.email, .string(email)), (names.code, .string(code))], secret: code) { _ in }
     }
+
+    /// What the members of an enrolment are called.
+    private var names: SenseCryptProfile.Members.Enrollment { setup.profile.members.enrollment }
 
     private func enrol(
         _ right: [(String, JSON)], secret: String, _ edit: (inout EnrolmentDraft) throws -> Void
@@ -65,8 +68,8 @@ extension Lab {
         var draft = try await draft(right, secret: secret)
         try own("an enrolment") { try edit(&draft) }
         var body = draft.members
-        body["enrollment"] = .string(draft.written(try signed(draft)))
-        if let wish = draft.evidence { body["attestation"] = try evidence(wish).json }
+        body[names.enrollment] = .string(draft.written(try signed(draft)))
+        if let wish = draft.evidence { body[names.attestation] = try evidence(wish).json }
         let answer = try await post(.object(body), to: setup.profile.ceremonyPaths.enroll)
         if answer.isAccepted { noteEnrolment(answer, by: secret) }
         return answer
@@ -74,7 +77,8 @@ extension Lab {
 
     /// Asks for a code by mail.
     func signUp(_ email: String) async throws(ProbeFault) -> Answer {
-        try await post(["email": .string(email)], to: setup.profile.ceremonyPaths.signup)
+        let body = JSONObject([(setup.profile.members.signup.email, .string(email))])
+        return try await post(.object(body), to: setup.profile.ceremonyPaths.signup)
     }
 
     private func draft(_ right: [(String, JSON)], secret: String) async throws(ProbeFault) -> EnrolmentDraft {
@@ -84,7 +88,7 @@ extension Lab {
                 .drawn(from: setup.entropy, at: now), face: phone.face, generation: 1,
                 binding: FaceTokenBinding(issuer: issuer), entropy: setup.entropy)
         }
-        let right = JSONObject(right + [("face_token", .string(Base64URL.encode(sealed)))])
+        let right = JSONObject(right + [(names.faceToken, .string(Base64URL.encode(sealed)))])
         let jws = EnrolmentJWS(
             issuer: issuer, ticket: secret, faceToken: sealed, platform: .ios, issuedAt: now.seconds,
             jti: setup.entropy.token(16))
@@ -115,7 +119,7 @@ extension Lab {
 
     private func post(_ body: JSON, to path: String) async throws(ProbeFault) -> Answer {
         guard let endpoint = setup.metadata.deviceCeremonyEndpoint else {
-            throw .missing("the metadata name no device_ceremony_endpoint")
+            throw .missing("the metadata name no \(setup.profile.members.metadata.deviceCeremonyEndpoint)")
         }
         let url = try own("an address of the ceremony") { try endpoint.appending(path: path) }
         return try await fire(
@@ -127,7 +131,8 @@ extension Lab {
 
     private func noteEnrolment(_ answer: Answer, by secret: String) {
         if secret == setup.spareTicket { made.isSpareTicketUsed = true }
-        guard let user = answer.json?["sub"]?.string, let kid = answer.json?["kid"]?.string else { return }
+        let name = setup.profile.members.enrollmentAnswer
+        guard let user = answer.json?[name.subject]?.string, let kid = answer.json?[name.kid]?.string else { return }
         made.devices.append((user, kid))
     }
 }

@@ -4,6 +4,7 @@ import Encoding
 import HTTP
 import JOSE
 import OAuth
+import Profiles
 import SignIn
 import Transport
 
@@ -67,7 +68,7 @@ extension Lab {
 
     /// Learns from the answer to a start what its install sends next, as the app does.
     func learn(from answer: Answer, to call: Call, by phone: ProbePhone) {
-        guard call.purpose == .start, let sent = call.evidence?["format"]?.string else { return }
+        guard call.purpose == .start, let sent = evidence(in: call)?["format"]?.string else { return }
         if sent == EvidenceFormat.appAttest.rawValue, answer.isAccepted {
             installs[phone.jkt]?.remembered.markAttested(at: issuer)
         }
@@ -137,7 +138,7 @@ extension Lab {
 
     /// The same start with other evidence, where it has some: no server takes a piece twice.
     func vouchedAnew(_ call: Call) async throws(ProbeFault) -> Call {
-        guard call.purpose == .start, call.evidence != nil else { return call }
+        guard call.purpose == .start, evidence(in: call) != nil else { return call }
         return try vouched(call, by: nil, challenge: try await challenge()) { _ in }
     }
 
@@ -152,21 +153,21 @@ extension Lab {
                 jkt: phone.jkt),
             subject: phone.installKey.publicKey, install: phone.jkt)
         edit(&wish)
-        form.set("attestation", try evidence(wish).formValue)
+        form.set(setup.profile.members.challengeForm.attestation, try evidence(wish).formValue)
         return Call(
             purpose: .start, attempt: call.attempt, url: call.url, body: .form(form), needsDPoP: true,
             bestEffort: false)
+    }
+
+    /// The evidence a start carries.
+    func evidence(in call: Call) -> JSON? {
+        call.value(setup.profile.members.challengeForm.attestation).flatMap { try? Base64URL.decode($0) }.flatMap {
+            try? JSON(parsing: $0)
+        }
     }
 }
 
 extension Evidence {
     /// What a start's form says: base64url of the object.
     var formValue: String { Base64URL.encode(json.serialized()) }
-}
-
-extension Call {
-    /// The evidence a start carries.
-    var evidence: JSON? {
-        value("attestation").flatMap { try? Base64URL.decode($0) }.flatMap { try? JSON(parsing: $0) }
-    }
 }

@@ -172,7 +172,7 @@ extension Lab {
             drawn = try wrong.altered(
                 right, at: place, installKey: phone.installKey, ceremonyKey: phone.deviceKey,
                 nonceOfOtherRole: nonceOfOtherRole(than: place), entropy: setup.entropy,
-                names: setup.profile.ceremony)
+                profile: setup.profile)
         } catch .invalid(_, let rule, _) {
             throw .missing(rule)
         } catch { throw .own(error.description) }
@@ -181,7 +181,7 @@ extension Lab {
             _ = try await fire(ahead)
             // The evidence that went ahead is used up, which is another rule than that of the proof: here comes another
             // start with the same proof.
-            if stage.held?.evidence != nil {
+            if stage.held.flatMap(evidence(in:)) != nil {
                 drawn.request.body = try await ProbeFlow(self).advance(to: .start).body.bytes
             }
         }

@@ -1,6 +1,7 @@
 import Encoding
 import Engine
 import HTTP
+import Profiles
 import SignIn
 import Transport
 
@@ -36,19 +37,20 @@ extension Row {
                 try await lab.fire(try await stage.request(in: lab)),
                 try await lab.fire(try await stage.request(in: lab))
             )
-            let left = first.json?["attempts_left"]?.int
+            let name = lab.setup.profile.members.attemptAnswer.attemptsLeft
+            let left = first.json?[name]?.int
             score.accepted("a mismatch", first)
             score.check(
-                "the same report again", second.json?["attempts_left"]?.int == left && left != nil,
-                expected: "attempts_left \(left ?? -1)",
-                got: second.json?["attempts_left"]?.int.map { "attempts_left \($0)" } ?? second.summary)
+                "the same report again", second.json?[name]?.int == left && left != nil,
+                expected: "\(name) \(left ?? -1)",
+                got: second.json?[name]?.int.map { "\(name) \($0)" } ?? second.summary)
         },
         Row("attempt.n", "wire 5", "a new report has a new number") { lab, score async throws(ProbeFault) in
             let stage = try await Stage(at: .attempt, in: lab)
             guard let call = stage.held else { return }
             score.accepted("a mismatch", try await lab.fire(try await stage.request(in: lab)))
             let again = try lab.ceremonyCall(
-                .attempt, like: call, try lab.ceremony(like: try call.ceremony(), act: nil))
+                .attempt, like: call, try lab.ceremony(like: try lab.ceremony(of: call), act: nil))
             score.refused(
                 "another report of the same number", try await lab.fire(try lab.request(again)), [400],
                 ["invalid_request"])
@@ -118,7 +120,7 @@ extension Row {
             flow.accept(answer)
             score.accepted("mismatch \(number)", answer)
             guard number == 3 else { continue }
-            let left = answer.json?["attempts_left"]?.int
+            let left = answer.json?[lab.setup.profile.members.attemptAnswer.attemptsLeft]?.int
             score.check(
                 "attempts left behind the third", left == 0, expected: "0", got: left.map(String.init) ?? "nothing")
             score.refused(

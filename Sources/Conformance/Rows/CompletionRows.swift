@@ -1,6 +1,7 @@
 import Encoding
 import Engine
 import HTTP
+import Profiles
 import SignIn
 import Transport
 
@@ -40,8 +41,9 @@ extension Row {
         Row("completion.repeat", "wire 6", "a completed session takes the same proof only") {
             lab, score async throws(ProbeFault) in
             let (call, _) = try await completed(lab)
-            let other = try lab.ceremony(like: try call.ceremony(), act: nil)
-            let answer = try await lab.fire(try lab.request(call) { $0.set("ceremony_proof", other) })
+            let other = try lab.ceremony(like: try lab.ceremony(of: call), act: nil)
+            let name = lab.setup.profile.members.challengeForm.ceremonyProof
+            let answer = try await lab.fire(try lab.request(call) { $0.set(name, other) })
             score.refused("another proof", answer, [400, 403], ["invalid_session", "access_denied"])
         },
         Row("completion.same_code", "wire 6", "the same proof again gives the same code") {
@@ -105,7 +107,8 @@ extension Row {
         let other = Base64URL.encode(try flow.anotherSeal())
         for (probe, isBehind) in [("another face token", false), ("another face token behind the completion", true)] {
             if isBehind { score.accepted("the right one", try await lab.exchange(call)) }
-            let answer = try await lab.fire(try lab.request(call) { $0.set("face_token", other) })
+            let name = lab.setup.profile.members.challengeForm.faceToken
+            let answer = try await lab.fire(try lab.request(call) { $0.set(name, other) })
             score.refused(
                 probe, answer, [400, 403],
                 ["invalid_ceremony_proof", "invalid_request"] + (isBehind ? ["invalid_session"] : []))

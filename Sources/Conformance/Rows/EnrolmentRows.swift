@@ -31,15 +31,18 @@ extension Row {
         claim("enroll.aud", "aud is the issuer") { draft, _ in draft.claims["aud"] = "https://other.understudy.example"
         },
         claim("enroll.act", "act is enroll") { draft, lab in
-            draft.claims["act"] = .string(lab.setup.profile.ceremony.acts.faceToken)
+            let names = lab.setup.profile.ceremony
+            draft.claims[names.claims.act] = .string(names.acts.faceToken)
         },
-        claim("enroll.tkt", "tkt is the hash of the ticket") { draft, _ in
-            draft.claims["tkt"] = .string(CeremonyHash.of(ascii: "another"))
+        claim("enroll.tkt", "tkt is the hash of the ticket") { draft, lab in
+            draft.claims[lab.setup.profile.ceremony.claims.ticketHash] = .string(CeremonyHash.of(ascii: "another"))
         },
-        claim("enroll.fth", "fth is the hash of face_token") { draft, _ in
-            draft.claims["fth"] = .string(CeremonyHash.of(ascii: "another"))
+        claim("enroll.fth", "fth is the hash of face_token") { draft, lab in
+            draft.claims[lab.setup.profile.ceremony.claims.faceTokenHash] = .string(CeremonyHash.of(ascii: "another"))
         },
-        claim("enroll.platform", "platform is ios or android") { draft, _ in draft.claims["platform"] = "conform" },
+        claim("enroll.platform", "platform is ios or android") { draft, lab in
+            draft.claims[lab.setup.profile.ceremony.claims.platform] = "conform"
+        },
         Row("enroll.iat", "wire 9", "iat is not old and not ahead") { lab, score async throws(ProbeFault) in
             for (name, seconds) in [("a day old", -86_400), ("an hour ahead", 3600)] as [(String, Int64)] {
                 let iat = lab.now.seconds + seconds
@@ -60,7 +63,9 @@ extension Row {
             lab, score async throws(ProbeFault) in
             let answer = try await lab.enrol(code: lab.setup.entropy.token(16), email: lab.strangerAddress)
             score.refused("an invented code", answer, [403], ["access_denied"])
-            if answer.isAccepted, let user = answer.json?["sub"]?.string { lab.made.users.append(user) }
+            if answer.isAccepted, let user = answer.json?[lab.setup.profile.members.enrollmentAnswer.subject]?.string {
+                lab.made.users.append(user)
+            }
         },
         Row("signup.decoy", "wire 9", "a sign-up looks the same whoever the address names") {
             lab, score async throws(ProbeFault) in

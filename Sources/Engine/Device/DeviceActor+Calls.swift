@@ -4,6 +4,7 @@ import Encoding
 import HTTP
 import JOSE
 import OAuth
+import Profiles
 import SignIn
 import Store
 import Transport
@@ -119,7 +120,7 @@ extension DeviceActor {
         nonce: NonceChoice
     ) throws -> SentCall {
         var sent = try request(for: call, authenticatedBy: authentication, nonce: nonce)
-        if let (name, jws) = call.ceremonyProof,
+        if let (name, jws) = call.ceremonyProof(world.profile.members),
             let signer = flows[flowID]?.ceremonySigner ?? Self.signer(ofStored: jws)
         {
             sent.proofs.append(
@@ -262,10 +263,11 @@ extension CallResponse {
 
 extension Call {
     /// The signed ceremony this call carries, and the name it goes by.
-    fileprivate var ceremonyProof: (name: String, jws: String)? {
-        switch body {
-        case .form(let form): form["ceremony_proof"].map { ("ceremony_proof", $0) }
-        case .json(let json): json["request"]?.string.map { ("request", $0) }
+    fileprivate func ceremonyProof(_ names: SenseCryptProfile.Members) -> (name: String, jws: String)? {
+        let (form, request) = (names.challengeForm.ceremonyProof, names.ceremonyRequest.request)
+        return switch body {
+        case .form(let fields): fields[form].map { (form, $0) }
+        case .json(let json): json[request]?.string.map { (request, $0) }
         }
     }
 }

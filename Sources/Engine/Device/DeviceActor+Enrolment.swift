@@ -38,10 +38,10 @@ private struct EnrolmentRequest {
 
 extension EnrolmentCredential {
     /// What it is in the body.
-    fileprivate var members: [(String, JSON)] {
+    fileprivate func members(_ name: SenseCryptProfile.Members.Enrollment) -> [(String, JSON)] {
         switch self {
-        case .ticket(let ticket): [("ticket", .string(ticket))]
-        case .code(let code, let email): [("email", .string(email)), ("code", .string(code))]
+        case .ticket(let ticket): [(name.ticket, .string(ticket))]
+        case .code(let code, let email): [(name.email, .string(email)), (name.code, .string(code))]
         }
     }
 }
@@ -140,21 +140,25 @@ extension DeviceActor {
         let compact = try naming("enrolment") { () throws(CryptoError) in
             try sign(jws.signingInput(key: request.key.publicKey, names: world.profile.ceremony), with: request.key)
         }
-        var members = request.credential.members
-        members += [("enrollment", .string(compact)), ("face_token", .string(Base64URL.encode(request.sealed)))]
+        let name = world.profile.members.enrollment
+        var members = request.credential.members(name)
+        members += [
+            (name.enrollment, .string(compact)), (name.faceToken, .string(Base64URL.encode(request.sealed))),
+        ]
         guard let challenge else { return (.object(members), nil) }
         let made = try evidence(
             for: .enrolment(challenge: challenge, kid: request.kid), issuer: request.issuer,
             subject: request.key.publicKey, asked: request.defect)
-        members.append(("attestation", made.evidence.json))
+        members.append((name.attestation, made.evidence.json))
         return (.object(members), made.sent)
     }
 
     /// Asks for a sign-up code by mail; the answer tells nothing about the address.
     func requestSignUp(_ email: String, issuer: String) async throws(EngineError) {
         let endpoint = try await ceremonyEndpoint(of: issuer)
+        let body = JSONObject([(world.profile.members.signup.email, .string(email))])
         let response = try await exchange(
-            ["email": .string(email)], with: endpoint, path: world.profile.ceremonyPaths.signup, at: .signup)
+            .object(body), with: endpoint, path: world.profile.ceremonyPaths.signup, at: .signup)
         _ = try read(response, of: "signup", expecting: [202, 200])
     }
 
@@ -174,10 +178,13 @@ extension DeviceActor {
         for enrolment in known { deviceKeys[enrolment.kid] = nil }
     }
 
+    /// What the metadata call the address that enrolments go to.
+    private var ceremonyMember: String { world.profile.members.metadata.deviceCeremonyEndpoint }
+
     private func ceremonyEndpoint(of issuer: String) async throws(EngineError) -> HTTPURL {
         let metadata = try await metadata(of: issuer)
         guard let endpoint = metadata.deviceCeremonyEndpoint else {
-            throw .badAnswer(call: "discovery", why: "the metadata names no device_ceremony_endpoint")
+            throw .badAnswer(call: "discovery", why: "the metadata names no \(ceremonyMember)")
         }
         return endpoint
     }
@@ -196,7 +203,7 @@ extension DeviceActor {
         _ body: JSON, with endpoint: HTTPURL, path: String, at point: FaultPoint
     ) async throws(EngineError) -> HTTPResponse {
         guard let url = try? endpoint.appending(path: path) else {
-            throw .badAnswer(call: "discovery", why: "the device_ceremony_endpoint cannot be extended by \(path)")
+            throw .badAnswer(call: "discovery", why: "the \(ceremonyMember) cannot be extended by \(path)")
         }
         let fields = HTTPFields([("Accept", "application/json"), ("Content-Type", "application/json")])
         let request = ClientRequest(
@@ -229,11 +236,12 @@ extension DeviceActor {
     private func keep(
         _ answer: JSON, issuer: String, key: P256.PrivateKey, kid: String
     ) throws(EngineError) -> Enrolment {
-        guard let subject = answer["sub"]?.string, let email = answer["email"]?.string else {
-            throw .badAnswer(call: "enroll", why: "'sub' and 'email' must be strings")
+        let name = world.profile.members.enrollmentAnswer
+        guard let subject = answer[name.subject]?.string, let email = answer[name.email]?.string else {
+            throw .badAnswer(call: "enroll", why: "'\(name.subject)' and '\(name.email)' must be strings")
         }
-        guard answer["kid"]?.string == kid else {
-            throw .badAnswer(call: "enroll", why: "'kid' is not the thumbprint of the key that was sent")
+        guard answer[name.kid]?.string == kid else {
+            throw .badAnswer(call: "enroll", why: "'\(name.kid)' is not the thumbprint of the key that was sent")
         }
         let handle = KeyHandle(rawValue: "device-" + entropy.token(9))
         let moment = world.clock.now()

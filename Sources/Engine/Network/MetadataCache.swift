@@ -2,6 +2,7 @@ import Encoding
 import HTTP
 import JOSE
 import OAuth
+import Profiles
 import SignIn
 import Synchronization
 import Transport
@@ -120,11 +121,12 @@ final class MetadataCache: Sendable {
         let step = CallStep(
             call: "discovery", attempt: 1, method: "GET", url: address, outcome: CallStep.Outcome(response),
             proofs: [], milliseconds: (world.clock.elapsed - start) / .milliseconds(1))
-        return Answer(steps: [step], result: read(response, issuer: issuer))
+        let ceremonyMember = world.profile.members.metadata.deviceCeremonyEndpoint
+        return Answer(steps: [step], result: read(response, issuer: issuer, ceremonyMember: ceremonyMember))
     }
 
     private static func read(
-        _ response: Result<HTTPResponse, EngineError>, issuer: String
+        _ response: Result<HTTPResponse, EngineError>, issuer: String, ceremonyMember: String
     ) -> Discovery {
         switch response {
         case .failure(.unreachable(_, let why)): return .failed(.unreachable(detail: why))
@@ -136,7 +138,7 @@ final class MetadataCache: Sendable {
                 return .found(
                     try ServerMetadata(
                         status: response.status, mediaType: response.fields["Content-Type"], body: response.body,
-                        issuer: issuer, allowPlainHTTPOnLoopback: true))
+                        issuer: issuer, allowPlainHTTPOnLoopback: true, ceremonyMember: ceremonyMember))
             } catch {
                 return .failed(.invalid(error))
             }

@@ -26,6 +26,8 @@ struct Turn: Sendable {
 
     /// The wire.
     var profile: SenseCryptProfile { settings.profile }
+    /// What the members of answers are called.
+    var members: SenseCryptProfile.Members { settings.profile.members }
     /// Spellings of refusals.
     var errors: SenseCryptProfile.Errors { settings.profile.errors }
 

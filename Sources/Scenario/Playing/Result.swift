@@ -18,6 +18,8 @@ public struct ScenarioResult: Sendable {
     public internal(set) var milliseconds: Double = 0
     /// The exchanges its phones made, secrets and all.
     var exchanges: [RecordedExchange] = []
+    /// Names of members whose values are secrets, as the profile in use has them.
+    var secretNames: Set<String> = []
 }
 
 /// An expectation that did not hold.

@@ -78,7 +78,10 @@ public struct ScenarioSuite: Sendable {
             return ScenarioResult(scenario: scenario, outcome: .skipped(reason), seed: seed)
         }
         do {
-            return await Play(scenario, on: try stage(for: scenario, seed: seed, tickets: tickets), seed: seed).played()
+            let stage = try stage(for: scenario, seed: seed, tickets: tickets)
+            var result = await Play(scenario, on: stage, seed: seed).played()
+            result.secretNames = profile.members.secretNames
+            return result
         } catch {
             return ScenarioResult(scenario: scenario, outcome: .error("\(error)"), seed: seed)
         }

@@ -90,7 +90,7 @@ public enum HTTPArchive {
 extension Redactor {
     /// A redactor that knows the secrets of a case.
     public init(knowing each: Report.Case, key: [UInt8]) {
-        self.init(key: key)
+        self.init(key: key, ownNames: each.secretNames)
         for exchange in each.exchanges { learn(exchange) }
     }
 }

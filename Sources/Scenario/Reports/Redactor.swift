@@ -24,11 +24,18 @@ public struct Redactor: Sendable {
     private static let shortest = 12
 
     private let key: [UInt8]
+    /// Fields whose values are secrets, besides ``names``: those of the profile in use.
+    private let ownNames: Set<String>
     /// Secrets by their first eight bytes.
     private var known: [UInt64: Set<[UInt8]>] = [:]
 
     /// Makes a redactor whose hashes are a run's own: the key should be random, or drawn from the run's seed.
-    public init(key: [UInt8]) { self.key = key }
+    ///
+    /// `ownNames` are names of secrets that only a profile knows.
+    public init(key: [UInt8], ownNames: Set<String> = []) {
+        self.key = key
+        self.ownNames = ownNames
+    }
 
     /// The place-holder of a secret.
     public func mark(_ secret: some StringProtocol) -> String {
@@ -55,7 +62,7 @@ public struct Redactor: Sendable {
     private mutating func learn(_ bytes: [UInt8], as body: Body) {
         switch body {
         case .form:
-            for field in (try? FormFields(decoding: bytes))?.fields ?? [] where Self.names.contains(field.name) {
+            for field in (try? FormFields(decoding: bytes))?.fields ?? [] where isSecret(field.name, false) {
                 learn(field.value)
             }
         case .json, .problem:
@@ -67,7 +74,7 @@ public struct Redactor: Sendable {
     private mutating func learn(_ json: JSON, isProblem: Bool) {
         for element in json.array ?? [] { learn(element, isProblem: isProblem) }
         for member in json.object?.members ?? [] {
-            if let text = member.value.string, Self.isSecret(member.name, isProblem) { learn(text) }
+            if let text = member.value.string, isSecret(member.name, isProblem) { learn(text) }
             learn(member.value, isProblem: isProblem)
         }
     }
@@ -79,8 +86,8 @@ public struct Redactor: Sendable {
     }
 
     /// The code of a problem document is no secret, that of a grant is.
-    private static func isSecret(_ name: String, _ isProblem: Bool) -> Bool {
-        names.contains(name) && !(isProblem && name == "code")
+    private func isSecret(_ name: String, _ isProblem: Bool) -> Bool {
+        (Self.names.contains(name) || ownNames.contains(name)) && !(isProblem && name == "code")
     }
 
     fileprivate static func prefix(_ bytes: ArraySlice<UInt8>) -> UInt64 {
@@ -154,7 +161,7 @@ extension Redactor {
         case .object(let object):
             .object(
                 object.members.map { member in
-                    guard let secret = member.value.string, Self.isSecret(member.name, isProblem) else {
+                    guard let secret = member.value.string, isSecret(member.name, isProblem) else {
                         return (member.name, self.json(member.value, isProblem: isProblem))
                     }
                     return (member.name, .string(mark(secret)))
@@ -183,7 +190,7 @@ extension Redactor {
 
     /// The parameters of a query or form, in order.
     func parameters(_ form: FormFields) -> [(name: String, value: String)] {
-        form.fields.map { ($0.name, Self.names.contains($0.name) ? mark($0.value) : text($0.value)) }
+        form.fields.map { ($0.name, isSecret($0.name, false) ? mark($0.value) : text($0.value)) }
     }
 
     /// A body as text; nil where it is none.

@@ -60,6 +60,8 @@ public struct Report: Sendable {
         public var unjudged: [String] = []
         /// The exchanges with servers.
         public var exchanges: [RecordedExchange] = []
+        /// Names of members whose values are secrets, as the profile in use has them.
+        var secretNames: Set<String> = []
         /// How long it took, in milliseconds of real time.
         public var milliseconds: Double = 0
 
@@ -163,6 +165,7 @@ extension Report.Case {
         journal = result.journal
         unjudged = result.unjudged
         exchanges = result.exchanges
+        secretNames = result.secretNames
         milliseconds = result.milliseconds
     }
 

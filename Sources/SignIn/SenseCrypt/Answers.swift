@@ -1,5 +1,6 @@
 internal import Encoding
 internal import OAuth
+internal import Profiles
 
 // What the answers of all calls have in common.
 
@@ -110,10 +111,11 @@ extension SignInFailure {
 extension Call {
     /// A call to the device ceremony endpoint: no DPoP, no client authentication (SenseCrypt wire, section 2).
     static func ceremony(
-        _ purpose: Purpose, attempt: Int, url: String, jws: String, bestEffort: Bool = false
+        _ purpose: Purpose, attempt: Int, url: String, jws: String, wire: SignInWire, bestEffort: Bool = false
     ) -> Call {
-        Call(
-            purpose: purpose, attempt: attempt, url: url, body: .json(["request": .string(jws)]), needsDPoP: false,
+        let body = JSONObject([(wire.members.ceremonyRequest.request, .string(jws))])
+        return Call(
+            purpose: purpose, attempt: attempt, url: url, body: .json(.object(body)), needsDPoP: false,
             bestEffort: bestEffort)
     }
 

@@ -2,6 +2,7 @@ internal import Crypto
 internal import Device
 internal import Encoding
 internal import OAuth
+internal import Profiles
 
 /// What a tenant offers of Face PKI, in the answer to call 2.
 struct PKIOffer {
@@ -9,13 +10,13 @@ struct PKIOffer {
     var allowsTenantScope = false
     var classes: [String] = []
 
-    /// Reads the `pki` member; a server that sends none offers none.
-    init(_ members: AnswerMembers) throws(AnswerError) {
-        guard members.object["pki"] != nil else { return }
-        let pki = try members.members("pki")
-        isEnabled = try pki.bool("enabled")
-        allowsTenantScope = try pki.bool("tenant_scope")
-        classes = try pki.optionalStrings("classes") ?? []
+    /// Reads the member about it out of the answer to call 2; a server that sends none offers none.
+    init(_ members: AnswerMembers, _ names: SenseCryptProfile.Members) throws(AnswerError) {
+        guard members.object[names.faceTokenAnswer.pki] != nil else { return }
+        let pki = try members.members(names.faceTokenAnswer.pki)
+        isEnabled = try pki.bool(names.pki.enabled)
+        allowsTenantScope = try pki.bool(names.pki.tenantScope)
+        classes = try pki.optionalStrings(names.pki.classes) ?? []
     }
 
     /// The classes offered that this build has.

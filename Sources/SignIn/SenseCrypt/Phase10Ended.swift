@@ -120,7 +120,8 @@ extension SenseCryptSignIn {
     private mutating func abortSigned(_ phase: Ended, _ id: EffectID, _ jws: String) -> [Effect] {
         guard case .signing(id, _, _, let url) = phase.abort else { return [] }
         var ended = phase
-        let effect = emit(.call(.ceremony(.abort, attempt: 1, url: url, jws: jws, bestEffort: true)))
+        let effect = emit(
+            .call(.ceremony(.abort, attempt: 1, url: url, jws: jws, wire: config.wire, bestEffort: true)))
         ended.abort = .sending(effect.id)
         return [effect] + settle(ended)
     }

@@ -1,6 +1,7 @@
 internal import Encoding
 internal import HTTP
 internal import OAuth
+internal import Profiles
 
 // Before any call: the configuration and what the device knows decide whether there will be one.
 
@@ -71,7 +72,8 @@ extension SenseCryptSignIn {
             return fail(.server(message: "the metadata document has no authorization_challenge_endpoint"))
         }
         guard let endpoints = Endpoints(metadata, wire: config.wire) else {
-            return fail(.server(message: "the metadata document has no usable device_ceremony_endpoint"))
+            let name = config.wire.members.metadata.deviceCeremonyEndpoint
+            return fail(.server(message: "the metadata document has no usable \(name)"))
         }
         return vouch(phase.ground, endpoints, phase.attestation)
     }

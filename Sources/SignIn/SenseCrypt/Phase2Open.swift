@@ -1,6 +1,7 @@
 internal import Device
 internal import Encoding
 internal import OAuth
+internal import Profiles
 
 // Call 1: the start, which opens a session (SenseCrypt wire, section 3).
 
@@ -13,7 +14,7 @@ struct Opening: Codable, Sendable, Equatable {
 extension SenseCryptSignIn {
     mutating func sendStart(_ plan: StartPlan, evidence: String?, attempt: Int, nonceAnswered: Bool) -> [Effect] {
         var form = startForm(plan.ground)
-        if let evidence { form.append("attestation", evidence) }
+        if let evidence { form.append(config.wire.members.challengeForm.attestation, evidence) }
         let effect = emit(
             .call(
                 Call(
@@ -79,10 +80,12 @@ extension SenseCryptSignIn {
     }
 
     private mutating func goOn(_ phase: Opening, _ challenge: ChallengeSession) throws(AnswerError) -> [Effect] {
-        let ceremony = try challenge.members.members("ceremony")
+        let names = config.wire.members
+        let ceremony = try challenge.members.members(names.startAnswer.ceremony)
         let session = OpenSession(
             ground: phase.plan.ground, endpoints: phase.plan.endpoints, handle: challenge.handle,
-            ceremony: try ceremony.string("id"), challenge: try ceremony.string("challenge"))
+            ceremony: try ceremony.string(names.ceremony.id),
+            challenge: try ceremony.string(names.ceremony.challenge))
         if challenge.status != 403 {
             note(ProtocolNote(rule: "oauth.challenge.status", expected: "403", actual: "\(challenge.status)"))
         }

@@ -1,6 +1,7 @@
 internal import Device
 internal import Encoding
 internal import OAuth
+internal import Profiles
 
 // Call 2: the face-token fetch, signed by the device key (SenseCrypt wire, section 4).
 
@@ -39,7 +40,8 @@ extension SenseCryptSignIn {
     }
 
     private mutating func sendFetch(_ phase: SigningFetch, _ jws: String) -> [Effect] {
-        let call = Call.ceremony(.faceToken, attempt: phase.attempt, url: phase.session.endpoints.faceToken, jws: jws)
+        let call = Call.ceremony(
+            .faceToken, attempt: phase.attempt, url: phase.session.endpoints.faceToken, jws: jws, wire: config.wire)
         let effect = emit(.call(call))
         self.phase = .fetching(
             Fetching(session: phase.session, sending: Sending(effect: effect.id, attempt: phase.attempt)))
@@ -70,7 +72,7 @@ extension SenseCryptSignIn {
         do throws(AnswerError) {
             switch try CeremonyAnswer(response) {
             case .refused(let error): return fail(.refusal(of: .faceToken, error, wire: config.wire), in: session)
-            case .accepted(let members): return try check(FaceTokenAnswer(members), in: session)
+            case .accepted(let members): return try check(FaceTokenAnswer(members, config.wire.members), in: session)
             }
         } catch {
             return fail(.server(message: "face-token fetch: \(error.description)"), in: session)
@@ -113,15 +115,16 @@ struct FaceTokenAnswer {
     let attemptsLeft: Int
     let pki: PKIOffer
 
-    init(_ members: AnswerMembers) throws(AnswerError) {
-        sealed = try members.bytes("face_token")
+    init(_ members: AnswerMembers, _ names: SenseCryptProfile.Members) throws(AnswerError) {
+        let name = names.faceTokenAnswer
+        sealed = try members.bytes(name.faceToken)
         // The greatest generation is left out, since the rotated token has to be the next one.
-        generation = UInt32(try members.integer("generation", in: 1...Int64(UInt32.max) - 1))
-        isPasswordProtected = try members.bool("password_protected")
+        generation = UInt32(try members.integer(name.generation, in: 1...Int64(UInt32.max) - 1))
+        isPasswordProtected = try members.bool(name.passwordProtected)
         // Liveness is checked at every scan, whether the server requires it or not; the member must still be one.
-        _ = try members.bool("liveness_required")
-        attemptsLeft = Int(try members.integer("attempts_left", in: 0...1000))
-        pki = try PKIOffer(members)
+        _ = try members.bool(name.livenessRequired)
+        attemptsLeft = Int(try members.integer(name.attemptsLeft, in: 0...1000))
+        pki = try PKIOffer(members, names)
     }
 
     /// The first rule of the face token's format these bytes break, or nil.

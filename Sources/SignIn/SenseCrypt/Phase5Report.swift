@@ -1,6 +1,7 @@
 internal import Device
 internal import Encoding
 internal import OAuth
+internal import Profiles
 
 // The mismatch report (SenseCrypt wire, section 5), by which the server keeps its own count.
 
@@ -40,7 +41,9 @@ extension SenseCryptSignIn {
     /// A report that is sent again is the same JWS, which the server does not count twice.
     private mutating func sendReport(_ check: FaceCheck, _ jws: String, attempt: Int) -> [Effect] {
         let effect = emit(
-            .call(.ceremony(.attempt, attempt: attempt, url: check.session.endpoints.attempt, jws: jws)))
+            .call(
+                .ceremony(
+                    .attempt, attempt: attempt, url: check.session.endpoints.attempt, jws: jws, wire: config.wire)))
         phase = .reporting(
             Reporting(check: check, jws: jws, sending: Sending(effect: effect.id, attempt: attempt)))
         return [effect]
@@ -68,7 +71,8 @@ extension SenseCryptSignIn {
         do throws(AnswerError) {
             switch try CeremonyAnswer(response) {
             case .accepted(let members):
-                let answered = Int(try members.integer("attempts_left", in: 0...1000))
+                let name = config.wire.members.attemptAnswer.attemptsLeft
+                let answered = Int(try members.integer(name, in: 0...1000))
                 check.attemptsLeft = min(check.attemptsLeft, answered)
                 if check.attemptsLeft > 0 { return openCamera(check, after: .mismatch) }
                 // The server is to agree that the session is over; where it does not, it is told so.

@@ -1,5 +1,6 @@
 internal import Encoding
 internal import OAuth
+internal import Profiles
 
 // Call 3: the completion, which answers the code (SenseCrypt wire, section 6). It is safe to send again: the same
 // proof brings the same code, or a replacement that revokes what a lost exchange issued.
@@ -19,9 +20,10 @@ extension SenseCryptSignIn {
     mutating func sendCompletion(
         _ proof: Proof, repairs: Int = 0, attempt: Int = 1, nonceAnswered: Bool = false
     ) -> [Effect] {
+        let name = config.wire.members.challengeForm
         let form = FormFields([
             ("response_type", "code"), ("client_id", config.clientID), ("auth_session", proof.session.handle),
-            ("ceremony_proof", proof.ceremonyProof), ("face_token", proof.faceToken),
+            (name.ceremonyProof, proof.ceremonyProof), (name.faceToken, proof.faceToken),
         ])
         let effect = emit(
             .call(

@@ -11,6 +11,8 @@ public struct SignInWire: Codable, Sendable, Hashable {
     public let attemptPath: String
     /// What an abort appends.
     public let abortPath: String
+    /// What the members of requests and answers are called.
+    public let members: SenseCryptProfile.Members
     /// The `error` of a completion whose generation is not the current one.
     public let faceTokenStale: String
     /// The `error` of a start that carries no evidence about the app where the tenant wants it.
@@ -23,6 +25,7 @@ public struct SignInWire: Codable, Sendable, Hashable {
         faceTokenPath = profile.ceremonyPaths.faceToken
         attemptPath = profile.ceremonyPaths.attempt
         abortPath = profile.ceremonyPaths.abort
+        members = profile.members
         faceTokenStale = profile.errors.faceTokenStale.code
         attestationRequired = profile.errors.attestationRequired.code
         attestationFailed = profile.errors.attestationFailed.code
@@ -42,7 +45,7 @@ public struct SignInWire: Codable, Sendable, Hashable {
 
 extension SignInWire {
     private enum CodingKeys: String, CodingKey {
-        case faceTokenPath, attemptPath, abortPath, faceTokenStale, attestationRequired, attestationFailed
+        case faceTokenPath, attemptPath, abortPath, members, faceTokenStale, attestationRequired, attestationFailed
     }
 
     /// Reads the names of a stored flow; one that was stored before there was a name has the built-in one.
@@ -53,9 +56,22 @@ extension SignInWire {
         abortPath = try container.decode(String.self, forKey: .abortPath)
         faceTokenStale = try container.decode(String.self, forKey: .faceTokenStale)
         let builtIn = Self.builtIn
+        members =
+            try container.decodeIfPresent(SenseCryptProfile.Members.self, forKey: .members) ?? builtIn.members
         attestationRequired =
             try container.decodeIfPresent(String.self, forKey: .attestationRequired) ?? builtIn.attestationRequired
         attestationFailed =
             try container.decodeIfPresent(String.self, forKey: .attestationFailed) ?? builtIn.attestationFailed
+    }
+    /// Writes the names; those of members only where they are not the built-in ones, since every flow has a copy.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(faceTokenPath, forKey: .faceTokenPath)
+        try container.encode(attemptPath, forKey: .attemptPath)
+        try container.encode(abortPath, forKey: .abortPath)
+        try container.encode(faceTokenStale, forKey: .faceTokenStale)
+        if members != Self.builtIn.members { try container.encode(members, forKey: .members) }
+        try container.encode(attestationRequired, forKey: .attestationRequired)
+        try container.encode(attestationFailed, forKey: .attestationFailed)
     }
 }

@@ -3,6 +3,7 @@ import Crypto
 import Encoding
 import Engine
 import HTTP
+import Profiles
 import Transport
 
 /// `understudy demo`: a whole sign-in in one process, told call by call.
@@ -44,6 +45,7 @@ private struct Demo: Sendable {
 
     let log: ExchangeLog
     private let context: CommandContext
+    private let profile: SenseCryptProfile
     private let idp: IdPService
     private let phone: Phone
     private let control: ControlClient
@@ -70,7 +72,8 @@ private struct Demo: Sendable {
         let phone = try Phone.inMemory(settings)
         plan.trust = try phone.attestationTrust()
         return Demo(
-            log: log, context: context, idp: try await HostedIdP.start(plan, store: nil), phone: phone,
+            log: log, context: context, profile: profile, idp: try await HostedIdP.start(plan, store: nil),
+            phone: phone,
             control: ControlClient(phone), web: HTTPClient(ClientConfiguration(proxy: .none)))
     }
 
@@ -138,7 +141,7 @@ private struct Demo: Sendable {
             "scopes": ["openid", "email", "offline_access"], "resource": .string(resource),
             "scans": ["mismatch", "mismatch", "match"],
         ]
-        let evidence = Evidence(log, from: log.count)
+        let evidence = Evidence(log, profile, from: log.count)
         let flow = try await calling { () throws(ControlFailure) in
             try await control.post(Path.device(Self.device) + "/flows", body)
         }
@@ -180,7 +183,7 @@ private struct Demo: Sendable {
     ) async throws(CommandFailure) -> JSON {
         let first = log.count
         let result = await CommandFailure.caught(work)
-        let evidence = Evidence(log, from: first)
+        let evidence = Evidence(log, profile, from: first)
         var narrator = FlowNarrator(style: output.style, verbose: true, evidence: evidence.calls)
         for (index, exchange) in log.all.dropFirst(first).enumerated() {
             let name = names[min(index, names.count - 1)]

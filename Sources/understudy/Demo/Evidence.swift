@@ -2,6 +2,7 @@ import Crypto
 import Encoding
 import HTTP
 import JOSE
+import Profiles
 import Synchronization
 import Transport
 
@@ -17,11 +18,13 @@ final class Evidence: Sendable {
     }
 
     private let log: ExchangeLog
+    private let profile: SenseCryptProfile
     private let known: Mutex<Known>
 
     /// Evidence from the exchanges of a log, beyond those told already.
-    init(_ log: ExchangeLog, from first: Int = 0) {
+    init(_ log: ExchangeLog, _ profile: SenseCryptProfile, from first: Int = 0) {
         self.log = log
+        self.profile = profile
         known = Mutex(Known(taken: first))
     }
 
@@ -36,12 +39,13 @@ final class Evidence: Sendable {
             }
             guard let fits else { return nil }
             known.taken = fits + 1
-            return Self.finding(log.all[fits], &known)
+            return finding(log.all[fits], &known)
         }
     }
 
-    private static func finding(_ exchange: Exchange, _ known: inout Known) -> CallEvidence.Finding {
-        var finding = CallEvidence.Finding(got: Answer.lines(exchange))
+    private func finding(_ exchange: Exchange, _ known: inout Known) -> CallEvidence.Finding {
+        let name = profile.members
+        var finding = CallEvidence.Finding(got: Answer.lines(exchange, hiding: name.secretNames))
         let form = exchange.form
         if let challenge = form["code_challenge"] {
             let shown = Shortened.text(Display.safe(challenge))
@@ -49,25 +53,26 @@ final class Evidence: Sendable {
             if exchange.answerJSON["auth_session"] != nil { known.start = exchange }
         }
         if let verifier = form["code_verifier"], let start = known.start {
-            finding.proved.append(pkce(verifier, start))
+            finding.proved.append(Self.pkce(verifier, start))
         }
-        if let jws = exchange.sentJSON["enrollment"]?.string.flatMap({ try? JWS(compact: $0) }) {
+        if let jws = exchange.sentJSON[name.enrollment.enrollment]?.string.flatMap({ try? JWS(compact: $0) }) {
             finding.proved.append(enrolment(jws.claims, exchange.sentJSON))
         }
-        let ceremony = form["ceremony_proof"] ?? exchange.sentJSON["request"]?.string
+        let ceremony =
+            form[name.challengeForm.ceremonyProof] ?? exchange.sentJSON[name.ceremonyRequest.request]?.string
         if let jws = ceremony.flatMap({ try? JWS(compact: $0) }), let start = known.start {
             finding.proved.append(binding(jws.claims, to: start))
-            if let sealed = form["face_token"] { finding.proved.append(faceToken(jws.claims, sealed)) }
+            if let sealed = form[name.challengeForm.faceToken] { finding.proved.append(faceToken(jws.claims, sealed)) }
         }
         if let token = exchange.answerJSON["access_token"]?.string { known.accessToken = token }
         if let token = exchange.accessToken, let proof = exchange.dpopProof {
-            finding.proved += apiProof(proof, token)
+            finding.proved += Self.apiProof(proof, token)
         }
         if let issued = exchange.answerJSON["access_token"]?.string {
-            finding.got += accessToken(issued, provedBy: exchange.dpopProof)
+            finding.got += Self.accessToken(issued, provedBy: exchange.dpopProof)
         }
         if let identity = exchange.answerJSON["id_token"]?.string, let start = known.start {
-            finding.got += idToken(identity, start)
+            finding.got += Self.idToken(identity, start)
         }
         return finding
     }
@@ -78,12 +83,15 @@ final class Evidence: Sendable {
     }
 
     /// Whether a ceremony's claims are those of the session that the start opened.
-    private static func binding(_ claims: JSONObject, to start: Exchange) -> String {
+    private func binding(_ claims: JSONObject, to start: Exchange) -> String {
+        let (name, member) = (profile.ceremony.claims, profile.members)
         let opened = start.answerJSON
+        let ceremony = opened[member.startAnswer.ceremony]
         let expected: [(String, String?)] = [
-            ("ash", opened["auth_session"]?.string.map { hash(ascii: $0) }),
-            ("cer", opened["ceremony"]?["id"]?.string), ("chl", opened["ceremony"]?["challenge"]?.string),
-            ("jkt", start.dpopProof?.signer),
+            (name.authSessionHash, opened["auth_session"]?.string.map { Self.hash(ascii: $0) }),
+            (name.ceremony, ceremony?[member.ceremony.id]?.string),
+            (name.challenge, ceremony?[member.ceremony.challenge]?.string),
+            (name.installThumbprint, start.dpopProof?.signer),
         ]
         let wrong = expected.filter { claims[$0.0]?.string != $0.1 }.map(\.0)
         let names = expected.map(\.0).joined(separator: ", ")
@@ -92,22 +100,25 @@ final class Evidence: Sendable {
             : "\(wrong.joined(separator: ", ")) NOT of the session the start opened"
     }
 
-    private static func enrolment(_ claims: JSONObject, _ sent: JSON) -> String {
-        let secret = (sent["ticket"] ?? sent["code"])?.string
-        let sealed = sent["face_token"]?.string.flatMap { try? Base64URL.decode($0) }
+    private func enrolment(_ claims: JSONObject, _ sent: JSON) -> String {
+        let (name, member) = (profile.ceremony.claims, profile.members.enrollment)
+        let secret = (sent[member.ticket] ?? sent[member.code])?.string
+        let sealed = sent[member.faceToken]?.string.flatMap { try? Base64URL.decode($0) }
         let expected = [
-            ("tkt", secret.map { hash(ascii: $0) }), ("fth", sealed.map { Base64URL.encode(SHA256.hash($0)) }),
+            (name.ticketHash, secret.map { Self.hash(ascii: $0) }),
+            (name.faceTokenHash, sealed.map { Base64URL.encode(SHA256.hash($0)) }),
         ]
         let wrong = expected.filter { claims[$0.0]?.string != $0.1 }.map(\.0)
         return wrong.isEmpty
-            ? "tkt and fth are the hashes of the ticket and the face token sent along"
+            ? "\(expected.map(\.0).joined(separator: " and ")) are the hashes of the ticket and the face token sent along"
             : "\(wrong.joined(separator: ", ")) NOT the hash of what was sent along"
     }
 
-    private static func faceToken(_ claims: JSONObject, _ sealed: String) -> String {
+    private func faceToken(_ claims: JSONObject, _ sealed: String) -> String {
         let bytes = (try? Base64URL.decode(sealed)) ?? []
-        let fits = claims["fth"]?.string == Base64URL.encode(SHA256.hash(bytes))
-        return "fth is \(fits ? "" : "NOT ")the hash of the face token sent along"
+        let name = profile.ceremony.claims.faceTokenHash
+        let fits = claims[name]?.string == Base64URL.encode(SHA256.hash(bytes))
+        return "\(name) is \(fits ? "" : "NOT ")the hash of the face token sent along"
     }
 
     /// How an API call proves that the token is the caller's own.
@@ -150,29 +161,29 @@ final class Evidence: Sendable {
 /// What an answer gave, its secrets as short marks.
 enum Answer {
     private static let secrets: Set<String> = [
-        "auth_session", "authorization_code", "access_token", "id_token", "refresh_token", "face_token", "ticket",
+        "auth_session", "authorization_code", "access_token", "id_token", "refresh_token",
     ]
     private static let longest = 160
 
-    /// The members of an answer, besides those of an error, in a line.
-    static func lines(_ exchange: Exchange) -> [String] {
+    /// The members of an answer, besides those of an error, in a line; `names` are secrets as well.
+    static func lines(_ exchange: Exchange, hiding names: Set<String>) -> [String] {
         let members = exchange.answerJSON.object?.members ?? []
         let shown = members.filter { $0.name != "error" && $0.name != "error_description" }.map { member in
-            "\(Display.safe(member.name)) \(text(member.name, member.value))"
+            "\(Display.safe(member.name)) \(text(member.name, member.value, names))"
         }
         return shown.isEmpty ? [] : [shown.joined(separator: ", ")]
     }
 
-    private static func text(_ name: String, _ value: JSON) -> String {
-        if secrets.contains(name), let secret = value.string {
+    private static func text(_ name: String, _ value: JSON, _ names: Set<String>) -> String {
+        if secrets.contains(name) || names.contains(name), let secret = value.string {
             return Redaction.fingerprint(secret)
         }
         if let members = value.object?.members {
-            let shown = members.map { "\(Display.safe($0.name)) \(Self.text($0.name, $0.value))" }
+            let shown = members.map { "\(Display.safe($0.name)) \(Self.text($0.name, $0.value, names))" }
             return "(" + shown.joined(separator: ", ") + ")"
         }
         if let elements = value.array {
-            return elements.isEmpty ? "none" : elements.map { Self.text("", $0) }.joined(separator: " ")
+            return elements.isEmpty ? "none" : elements.map { Self.text("", $0, names) }.joined(separator: " ")
         }
         let text = Shortened.text(value.shown)
         return text.count > longest ? text.prefix(longest) + "…" : text

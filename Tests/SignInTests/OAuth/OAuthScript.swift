@@ -41,7 +41,8 @@ struct OAuthScript {
         ])
         for (name, value) in changes { document[name] = value == .null ? JSON?.none : value }
         return try ServerMetadata(
-            members: AnswerMembers(document), issuer: Phone.issuer, allowPlainHTTPOnLoopback: false)
+            members: AnswerMembers(document), issuer: Phone.issuer, allowPlainHTTPOnLoopback: false,
+            ceremonyMember: "device_ceremony_endpoint")
     }
 
     static let authorizationEndpoint = "https://acme.idp.example/authorize"

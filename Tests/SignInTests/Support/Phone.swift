@@ -88,6 +88,8 @@ struct Phone: Sendable {
     }()
 
     static func serverMetadata(_ changes: [String: JSON] = [:]) throws -> ServerMetadata {
-        try ServerMetadata(members: AnswerMembers(metadata(changes)), issuer: issuer, allowPlainHTTPOnLoopback: false)
+        try ServerMetadata(
+            members: AnswerMembers(metadata(changes)), issuer: issuer, allowPlainHTTPOnLoopback: false,
+            ceremonyMember: "device_ceremony_endpoint")
     }
 }

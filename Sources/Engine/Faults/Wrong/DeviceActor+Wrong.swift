@@ -82,8 +82,8 @@ extension DeviceActor {
         for wrong: WrongOnPurpose, _ request: ClientRequest, at place: WrongOnPurpose.Place, of owner: WrongOwner
     ) throws(WrongUnavailable) -> WrongIngredients {
         var ingredients = WrongIngredients(
-            place: place, installKey: installKey, entropy: entropy, names: world.profile.ceremony)
-        let kid = SentProof.ceremony(in: request).flatMap { (try? JWS(compact: $0.jws))?.keyID }
+            place: place, installKey: installKey, entropy: entropy, profile: world.profile)
+        let kid = SentProof.ceremony(in: request, world.profile.members).flatMap { (try? JWS(compact: $0.jws))?.keyID }
         switch wrong {
         case .nonceOfAPI:
             ingredients.nonceOfOtherRole = anyNonce(place == .api ? .authorizationServer : .resourceServer)
@@ -139,7 +139,7 @@ extension DeviceActor {
                 place: .header("DPoP"), signer: thumbprint == installThumbprint ? .installKey : .otherKey,
                 thumbprint: thumbprint, jws: jws)
         }
-        guard let (name, jws) = SentProof.ceremony(in: request) else { return headers }
+        guard let (name, jws) = SentProof.ceremony(in: request, world.profile.members) else { return headers }
         let kid = (try? JWS(compact: jws))?.keyID
         let own = drafted.first { $0.place == .body(name) && (kid == nil || $0.thumbprint == kid) }
         return headers + [
@@ -152,11 +152,15 @@ extension DeviceActor {
 
 extension SentProof {
     /// The signed ceremony in the body of a request, and the name it goes by there.
-    fileprivate static func ceremony(in request: ClientRequest) -> (name: String, jws: String)? {
+    fileprivate static func ceremony(
+        in request: ClientRequest, _ names: SenseCryptProfile.Members
+    ) -> (name: String, jws: String)? {
         if request.fields["Content-Type"]?.hasPrefix("application/json") == true {
-            return (try? JSON(parsing: request.body))?["request"]?.string.map { ("request", $0) }
+            let name = names.ceremonyRequest.request
+            return (try? JSON(parsing: request.body))?[name]?.string.map { (name, $0) }
         }
-        return (try? FormFields(decoding: request.body))?["ceremony_proof"].map { ("ceremony_proof", $0) }
+        let name = names.challengeForm.ceremonyProof
+        return (try? FormFields(decoding: request.body))?[name].map { (name, $0) }
     }
 
     /// The thumbprint of the key a proof names; nil where there is none to be read.

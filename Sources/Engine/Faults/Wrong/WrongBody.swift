@@ -31,11 +31,12 @@ extension WrongOnPurpose {
             }
             return form.with("refresh_token", old).encoded()
         case .faceTokenAltered, .replayedCeremony:
-            guard var bytes = form["face_token"].flatMap({ try? Base64URL.decode($0) }), let last = bytes.last else {
+            let name = ingredients.profile.members.challengeForm.faceToken
+            guard var bytes = form[name].flatMap({ try? Base64URL.decode($0) }), let last = bytes.last else {
                 throw unavailable("the form carries no face token")
             }
             bytes[bytes.count - 1] = last ^ 1
-            return form.with("face_token", Base64URL.encode(bytes)).encoded()
+            return form.with(name, Base64URL.encode(bytes)).encoded()
         default: throw unavailable("nothing is known of it")
         }
     }
@@ -55,7 +56,7 @@ extension WrongOnPurpose {
     }
 
     func ceremonyBody(of request: ClientRequest, _ ingredients: WrongIngredients) throws(WrongUnavailable) -> [UInt8] {
-        let body = try CeremonyBody(request, of: self)
+        let body = try CeremonyBody(request, of: self, ingredients.profile.members)
         var parts = body.ceremony
         var key = ingredients.ceremonyKey
         if self == .ceremonyOtherKey {
@@ -74,26 +75,27 @@ extension WrongOnPurpose {
     private func alter(_ parts: inout JWSParts, _ ingredients: WrongIngredients) throws(WrongUnavailable) {
         let invented = CeremonyText.like(43, ingredients.entropy)
         let iat = parts.claims["iat"]?.int ?? 0
+        let name = ingredients.profile.ceremony.claims
         switch self {
-        case .ashWrong: parts.claims["ash"] = .string(invented)
-        case .challengeWrong: parts.claims["chl"] = .string(invented)
-        case .ceremonyJKTOther: parts.claims["jkt"] = .string(invented)
-        case .ceremonyOther: parts.claims["cer"] = .string(ingredients.entropy.token(16))
+        case .ashWrong: parts.claims[name.authSessionHash] = .string(invented)
+        case .challengeWrong: parts.claims[name.challenge] = .string(invented)
+        case .ceremonyJKTOther: parts.claims[name.installThumbprint] = .string(invented)
+        case .ceremonyOther: parts.claims[name.ceremony] = .string(ingredients.entropy.token(16))
         case .ceremonyAlgNone: parts.header["alg"] = "none"
         case .ceremonyTypOther: parts.header["typ"] = "JWT"
         case .ceremonyActOther:
-            let acts = ingredients.names.acts
-            let other = parts.claims["act"]?.string == acts.faceToken ? acts.abort : acts.faceToken
-            parts.claims["act"] = .string(other)
+            let acts = ingredients.profile.ceremony.acts
+            let other = parts.claims[name.act]?.string == acts.faceToken ? acts.abort : acts.faceToken
+            parts.claims[name.act] = .string(other)
         case .ceremonyAudienceOther:
             parts.claims["aud"] = .string((parts.claims["aud"]?.string ?? "") + "-other")
         case .ceremonyIatOld: parts.claims["iat"] = .int(iat - 86_400)
         case .ceremonyIatFuture: parts.claims["iat"] = .int(iat + 3600)
         case .generationOld:
-            guard let generation = parts.claims["gen"]?.int, generation > 1 else {
+            guard let generation = parts.claims[name.generation]?.int, generation > 1 else {
                 throw unavailable("the face token is of the first generation; sign in once before")
             }
-            parts.claims["gen"] = .int(generation - 1)
+            parts.claims[name.generation] = .int(generation - 1)
         default: break
         }
     }
@@ -106,10 +108,11 @@ extension WrongOnPurpose {
             let whose = self == .relayedSession ? "of the same user" : "of another user"
             throw unavailable("this engine has no other phone \(whose) at the issuer")
         }
-        let body = try CeremonyBody(request, of: self)
+        let body = try CeremonyBody(request, of: self, ingredients.profile.members)
         var parts = body.ceremony
         parts.header["kid"] = .string(JWK.p256(other.deviceKey.publicKey).thumbprint)
-        parts.claims["jkt"] = .string(JWK.p256(other.installKey.publicKey).thumbprint)
+        parts.claims[ingredients.profile.ceremony.claims.installThumbprint] = .string(
+            JWK.p256(other.installKey.publicKey).thumbprint)
         parts.claims["jti"] = .string(ingredients.entropy.token(16))
         var altered = request
         altered.body = body.with(try signed(parts, by: other.deviceKey, ingredients))
@@ -122,16 +125,22 @@ extension WrongOnPurpose {
     }
 }
 
-/// A body with a signed ceremony in it: a form's `ceremony_proof`, or a JSON object's `request`.
+/// A body with a signed ceremony in it: a form (`ceremony_proof`), or a JSON object (`request`).
 private struct CeremonyBody {
     let ceremony: JWSParts
     private let form: FormFields?
+    private let names: SenseCryptProfile.Members
 
-    init(_ request: ClientRequest, of wrong: WrongOnPurpose) throws(WrongUnavailable) {
+    init(
+        _ request: ClientRequest, of wrong: WrongOnPurpose, _ names: SenseCryptProfile.Members
+    ) throws(WrongUnavailable) {
+        self.names = names
         form =
             request.fields["Content-Type"]?.hasPrefix("application/json") == true
             ? nil : try? FormFields(decoding: request.body)
-        let compact = form?["ceremony_proof"] ?? (try? JSON(parsing: request.body))?["request"]?.string
+        let compact =
+            form?[names.challengeForm.ceremonyProof]
+            ?? (try? JSON(parsing: request.body))?[names.ceremonyRequest.request]?.string
         guard let parts = compact.flatMap(JWSParts.init) else {
             throw wrong.unavailable("the request carries no signed ceremony")
         }
@@ -140,7 +149,8 @@ private struct CeremonyBody {
 
     /// The body with another ceremony in its place.
     func with(_ compact: String) -> [UInt8] {
-        form?.with("ceremony_proof", compact).encoded() ?? JSON.object([("request", .string(compact))]).serialized()
+        form?.with(names.challengeForm.ceremonyProof, compact).encoded()
+            ?? JSON.object([(names.ceremonyRequest.request, .string(compact))]).serialized()
     }
 }
 

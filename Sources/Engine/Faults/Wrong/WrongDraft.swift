@@ -19,8 +19,8 @@ struct WrongIngredients: Sendable {
     let place: WrongOnPurpose.Place
     let installKey: P256.PrivateKey
     let entropy: Entropy
-    /// The wire's words for the signed ceremony.
-    let names: SenseCryptProfile.Ceremony
+    /// The wire's words for the signed ceremony and the calls that carry it.
+    let profile: SenseCryptProfile
     /// A nonce of the other role: an API's for calls of the issuer, the issuer's for calls of an API.
     var nonceOfOtherRole: String?
     /// The key that signed the ceremony the request carries.

@@ -9,9 +9,9 @@ extension WrongOnPurpose {
     /// something the wrong needs is not there.
     package func altered(
         _ request: ClientRequest, at place: Place, installKey: P256.PrivateKey, ceremonyKey: P256.PrivateKey,
-        nonceOfOtherRole: String?, entropy: Entropy, names: SenseCryptProfile.Ceremony
+        nonceOfOtherRole: String?, entropy: Entropy, profile: SenseCryptProfile
     ) throws(EngineError) -> (ahead: ClientRequest?, request: ClientRequest) {
-        var ingredients = WrongIngredients(place: place, installKey: installKey, entropy: entropy, names: names)
+        var ingredients = WrongIngredients(place: place, installKey: installKey, entropy: entropy, profile: profile)
         ingredients.ceremonyKey = ceremonyKey
         ingredients.nonceOfOtherRole = nonceOfOtherRole
         do throws(WrongUnavailable) {

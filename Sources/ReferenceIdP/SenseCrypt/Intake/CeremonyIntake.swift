@@ -21,44 +21,45 @@ struct CeremonyJWS: Sendable {
     let jti: String
     let ceremonyID: String
     let ceremonyChallenge: String
-    /// `ash`, the key of the session.
+    /// The hash of `auth_session`, the key of the session.
     let sessionKey: String
     let jkt: String
-    /// `n` of a mismatch report.
+    /// The number in a mismatch report.
     var number = 0
-    /// `gen` of a completion.
+    /// The generation in a completion.
     var generation: Int64 = 0
-    /// `fth` of a completion.
+    /// The hash of the face token in a completion.
     var faceTokenHash = ""
     /// The hash of the request, byte for byte.
     let proofHash: String
 
     init(compact: String, act: String, _ reading: Reading) throws(Refusal) {
         let jws = try reading.jws(reading.withSignature(compact))
-        let kid = try reading.deviceHeader(jws, type: reading.settings.profile.ceremony.type)
+        let words = reading.settings.profile.ceremony
+        let name = words.claims
+        let kid = try reading.deviceHeader(jws, type: words.type)
         let claims = try CeremonyClaims(jws, reading)
         if !reading.skips(.ceremonyAudience) { try claims.fixed("aud", reading.issuer) }
-        if !reading.skips(.ceremonyAct) { try claims.fixed("act", act) }
+        if !reading.skips(.ceremonyAct) { try claims.fixed(name.act, act) }
         self.kid = kid
         issuedAt = Instant(seconds: try claims.integer("iat"))
         jti = try claims.text("jti", length: 22...256)
-        ceremonyID = try claims.text("cer")
-        ceremonyChallenge = try claims.text("chl")
-        sessionKey = try claims.text("ash", length: 43...43)
-        jkt = try claims.text("jkt", length: 43...43)
+        ceremonyID = try claims.text(name.ceremony)
+        ceremonyChallenge = try claims.text(name.challenge)
+        sessionKey = try claims.text(name.authSessionHash, length: 43...43)
+        jkt = try claims.text(name.installThumbprint, length: 43...43)
         proofHash = storedHash(compact)
-        let acts = reading.settings.profile.ceremony.acts
         switch act {
-        case acts.attempt:
-            try claims.fixed("outcome", "mismatch")
+        case words.acts.attempt:
+            try claims.fixed(name.outcome, words.outcomes.mismatch)
             let limit = reading.limits.mismatches
-            number = Int(try claims.integer("n", in: 1...Int64(limit)))
-        case acts.complete:
-            try claims.fixed("outcome", "match")
-            generation = try claims.integer("gen", in: 1...Int64(Int32.max))
-            faceTokenHash = try claims.text("fth", length: 43...43)
-        case acts.abort:
-            _ = try claims.text("reason", length: 1...64)
+            number = Int(try claims.integer(name.number, in: 1...Int64(limit)))
+        case words.acts.complete:
+            try claims.fixed(name.outcome, words.outcomes.match)
+            generation = try claims.integer(name.generation, in: 1...Int64(Int32.max))
+            faceTokenHash = try claims.text(name.faceTokenHash, length: 43...43)
+        case words.acts.abort:
+            _ = try claims.text(name.reason, length: 1...64)
         default: break
         }
         // Another alg is there only where the rule about it is off; then there is nothing to check by.
@@ -82,7 +83,8 @@ enum CeremonyIntake {
 
     private static func ceremony(_ reading: Reading, act: String) throws(Refusal) -> CeremonyJWS {
         let body = try reading.jsonBody()
-        return try CeremonyJWS(compact: try reading.text("request", of: body), act: act, reading)
+        return try CeremonyJWS(
+            compact: try reading.text(reading.members.ceremonyRequest.request, of: body), act: act, reading)
     }
 }
 

@@ -35,8 +35,6 @@ enum ChallengeIntake {
     private static let startParameters = [
         "code_challenge", "code_challenge_method", "scope", "resource", "login_hint", "nonce", "dpop_jkt",
     ]
-    /// Parameters only a completion has, besides `auth_session`.
-    private static let completionParameters = ["ceremony_proof", "face_token"]
 
     static func read(_ reading: Reading) throws(Refusal) -> Intake.Content {
         let form = try StrictForm(reading)
@@ -45,7 +43,8 @@ enum ChallengeIntake {
             try refuse(startParameters, in: form, of: "a completion", reading)
             return .completion(try completion(form, session: session, reading))
         }
-        try refuse(completionParameters, in: form, of: "a start", reading)
+        let name = reading.members.challengeForm
+        try refuse([name.ceremonyProof, name.faceToken], in: form, of: "a start", reading)
         return .start(try start(form, reading))
     }
 
@@ -69,7 +68,9 @@ enum ChallengeIntake {
             nonce: try form.required("nonce", limit: 256),
             codeChallenge: codeChallenge,
             dpopJKT: try form.optional("dpop_jkt"),
-            attestation: reading.evidence(inForm: try form.optional("attestation", limit: .max)) { challenge in
+            attestation: reading.evidence(
+                inForm: try form.optional(reading.members.challengeForm.attestation, limit: .max)
+            ) { challenge in
                 guard let jkt = try? proof.get().jkt else { return nil }
                 return .start(challenge: challenge, clientID: client.id, codeChallenge: codeChallenge, jkt: jkt)
             },
@@ -93,13 +94,14 @@ enum ChallengeIntake {
         _ form: StrictForm, session: String, _ reading: Reading
     ) throws(Refusal) -> CompletionRequest {
         let limits = reading.limits
+        let name = reading.members.challengeForm
         return CompletionRequest(
             client: try ClientClaim(form, reading),
             sessionKey: storedHash(session),
             ceremony: try CeremonyJWS(
-                compact: try form.required("ceremony_proof", limit: limits.jwsBytes),
+                compact: try form.required(name.ceremonyProof, limit: limits.jwsBytes),
                 act: reading.settings.profile.ceremony.acts.complete, reading),
-            faceToken: try form.bytes("face_token", limit: limits.faceTokenBytes),
+            faceToken: try form.bytes(name.faceToken, limit: limits.faceTokenBytes),
             proof: reading.context.proof(origin: reading.settings.origin))
     }
 }

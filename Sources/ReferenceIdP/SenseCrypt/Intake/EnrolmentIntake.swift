@@ -31,37 +31,35 @@ struct EnrolmentRequest: Sendable {
 
 /// Reads the two calls of a registration.
 enum EnrolmentIntake {
-    private static let platforms = ["ios", "android"]
-
     static func signup(_ reading: Reading) throws(Refusal) -> Intake.Content {
         let body = try reading.jsonBody()
-        return .signup(SignupRequest(email: try email(reading, body)))
+        return .signup(SignupRequest(email: try email(reading, body, reading.members.signup.email)))
     }
 
     static func enrolment(_ reading: Reading) throws(Refusal) -> Intake.Content {
         let body = try reading.jsonBody()
-        let (right, secretHash) = try right(reading, body)
+        let name = reading.members.enrollment
+        let (right, secretHash) = try right(reading, body, name)
         let limit = reading.limits.faceTokenBytes
-        let sealed = try reading.text("face_token", of: body, limit: limit / 3 * 4 + 4)
-        let faceToken = try reading.bytes(sealed, name: "face_token", limit: limit)
-        let compact = try reading.text("enrollment", of: body)
+        let sealed = try reading.text(name.faceToken, of: body, limit: limit / 3 * 4 + 4)
+        let faceToken = try reading.bytes(sealed, name: name.faceToken, limit: limit)
+        let compact = try reading.text(name.enrollment, of: body)
         let jws = try reading.jws(reading.withSignature(compact, unless: .enrollAlgorithm), rules: "enroll")
         let key = try deviceKey(jws, reading)
         let claims = try CeremonyClaims(jws, reading, rules: "enroll")
+        let words = reading.settings.profile.ceremony
+        let claim = words.claims
         try fixed(.enrollAudience, "aud", reading.issuer, claims, reading)
-        try fixed(.enrollAct, "act", reading.settings.profile.ceremony.acts.enroll, claims, reading)
-        try fixed(.enrollTicketHash, "tkt", secretHash, claims, reading)
-        try fixed(.enrollFaceToken, "fth", Base64URL.encode(SHA256.hash(faceToken)), claims, reading)
+        try fixed(.enrollAct, claim.act, words.acts.enroll, claims, reading)
+        try fixed(.enrollTicketHash, claim.ticketHash, secretHash, claims, reading)
+        try fixed(.enrollFaceToken, claim.faceTokenHash, Base64URL.encode(SHA256.hash(faceToken)), claims, reading)
         _ = try claims.text("jti", length: 22...256)
-        let platform = try claims.text("platform")
-        guard platforms.contains(platform) || reading.skips(.enrollPlatform) else {
-            throw reading.malformed("enroll.platform", expected: "ios or android", actual: Clipped.text(platform))
-        }
+        let platform = try platform(claims, words, reading)
         let kid = JWK.p256(key).thumbprint
         let request = EnrolmentRequest(
             right: right, kid: kid, publicKey: key.x963, platform: platform,
             issuedAt: Instant(seconds: try claims.integer("iat")), faceToken: faceToken,
-            attestation: reading.evidence(body["attestation"]) { .enrolment(challenge: $0, kid: kid) })
+            attestation: reading.evidence(body[name.attestation]) { .enrolment(challenge: $0, kid: kid) })
         return .enrolment(request)
     }
 
@@ -72,28 +70,40 @@ enum EnrolmentIntake {
         if !reading.skips(rule) { try claims.fixed(name, wanted) }
     }
 
+    private static func platform(
+        _ claims: CeremonyClaims, _ words: SenseCryptProfile.Ceremony, _ reading: Reading
+    ) throws(Refusal) -> String {
+        let (name, known) = (words.claims.platform, words.platforms)
+        let platform = try claims.text(name)
+        guard platform == known.ios || platform == known.android || reading.skips(.enrollPlatform) else {
+            throw reading.malformed(
+                "enroll.\(name)", expected: "\(known.ios) or \(known.android)", actual: Clipped.text(platform))
+        }
+        return platform
+    }
+
     /// Either a ticket, or an address and the code that was sent to it.
     private static func right(
-        _ reading: Reading, _ body: JSONObject
+        _ reading: Reading, _ body: JSONObject, _ name: SenseCryptProfile.Members.Enrollment
     ) throws(Refusal) -> (EnrolmentRequest.Right, hash: String) {
-        if body["ticket"] != nil {
-            guard body["email"] == nil, body["code"] == nil else {
-                throw reading.malformed("request.ticket", expected: "a ticket or a code", actual: "both")
+        if body[name.ticket] != nil {
+            guard body[name.email] == nil, body[name.code] == nil else {
+                throw reading.malformed("request.\(name.ticket)", expected: "a ticket or a code", actual: "both")
             }
-            let ticket = try reading.text("ticket", of: body, limit: reading.limits.parameterBytes)
+            let ticket = try reading.text(name.ticket, of: body, limit: reading.limits.parameterBytes)
             let hash = storedHash(ticket)
             let looksLikeOurs = (try? Base64URL.decode(ticket))?.count == 32
             return (.ticket(hash: hash, looksLikeOurs: looksLikeOurs), hash)
         }
-        let address = AddressKey.of(try email(reading, body))
-        let hash = storedHash(try reading.text("code", of: body, limit: reading.limits.parameterBytes))
+        let address = AddressKey.of(try email(reading, body, name.email))
+        let hash = storedHash(try reading.text(name.code, of: body, limit: reading.limits.parameterBytes))
         return (.mailCode(address: address, hash: hash), hash)
     }
 
-    private static func email(_ reading: Reading, _ body: JSONObject) throws(Refusal) -> String {
-        let email = try reading.text("email", of: body, limit: reading.limits.parameterBytes)
+    private static func email(_ reading: Reading, _ body: JSONObject, _ name: String) throws(Refusal) -> String {
+        let email = try reading.text(name, of: body, limit: reading.limits.parameterBytes)
         guard EmailAddress.isPlausible(email) else {
-            throw reading.malformed("request.email", expected: "an email address", actual: "something else")
+            throw reading.malformed("request.\(name)", expected: "an email address", actual: "something else")
         }
         return email
     }

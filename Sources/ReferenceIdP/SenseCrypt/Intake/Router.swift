@@ -176,6 +176,7 @@ struct Reading {
     var settings: IdPSettings { context.settings }
     var errors: SenseCryptProfile.Errors { context.settings.profile.errors }
     var limits: SenseCryptProfile.Limits { context.settings.profile.limits }
+    var members: SenseCryptProfile.Members { context.settings.profile.members }
     var issuer: String { context.settings.issuer(tenant) }
 
     /// The `client_id` of a form, for findings; nil where there is no readable one.

@@ -42,11 +42,11 @@ struct FacePKIOffer: Sendable, Hashable {
     var enabled = false
     var classes: [String]
 
-    /// The `pki` member of the answer to a face-token fetch for an application.
-    func json(for application: Application) -> JSON {
+    /// What the answer to a face-token fetch for an application says about it.
+    func json(for application: Application, _ name: SenseCryptProfile.Members.PKIObject) -> JSON {
         .object([
-            ("enabled", .bool(enabled)), ("tenant_scope", .bool(enabled && application.allowsTenantKeys)),
-            ("classes", .texts(enabled ? classes : [])),
+            (name.enabled, .bool(enabled)), (name.tenantScope, .bool(enabled && application.allowsTenantKeys)),
+            (name.classes, .texts(enabled ? classes : [])),
         ])
     }
 }

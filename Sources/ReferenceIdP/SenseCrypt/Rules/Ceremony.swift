@@ -10,16 +10,17 @@ extension Realm {
         try live(fitting.session, turn)
         bind(fitting, &turn)
         let token = fitting.device.faceToken
+        let name = turn.members.faceTokenAnswer
         let left = turn.profile.limits.mismatches - fitting.session.mismatchCount
         return .json(
             200,
             .object([
-                ("face_token", .string(Base64URL.encode(token.sealed))),
-                ("generation", .int(token.generation)),
-                ("password_protected", .bool(token.passwordProtected)),
-                ("liveness_required", true),
-                ("attempts_left", .int(Int64(left))),
-                ("pki", tenant.pki.json(for: fitting.application)),
+                (name.faceToken, .string(Base64URL.encode(token.sealed))),
+                (name.generation, .int(token.generation)),
+                (name.passwordProtected, .bool(token.passwordProtected)),
+                (name.livenessRequired, .bool(true)),
+                (name.attemptsLeft, .int(Int64(left))),
+                (name.pki, tenant.pki.json(for: fitting.application, turn.members.pki)),
             ]))
     }
 
@@ -65,6 +66,7 @@ extension Realm {
     }
 
     private func attemptsLeft(after number: Int, _ turn: Turn) -> PendingReply {
-        .json(200, ["attempts_left": .int(Int64(max(0, turn.profile.limits.mismatches - number)))])
+        let left = max(0, turn.profile.limits.mismatches - number)
+        return .json(200, .object([(turn.members.attemptAnswer.attemptsLeft, .int(Int64(left)))]))
     }
 }

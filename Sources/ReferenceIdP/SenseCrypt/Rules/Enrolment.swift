@@ -125,11 +125,12 @@ extension Realm {
             enrolledAt: turn.now, faceToken: given ?? own)
         save(user, &turn)
         save(device, &turn)
+        let name = turn.members.enrollmentAnswer
         return .json(
             201,
             .object([
-                ("sub", .string(user.id)), ("email", .string(user.email)), ("kid", .string(device.kid)),
-                ("generation", .int(device.faceToken.generation)),
+                (name.subject, .string(user.id)), (name.email, .string(user.email)), (name.kid, .string(device.kid)),
+                (name.generation, .int(device.faceToken.generation)),
             ]))
     }
 }

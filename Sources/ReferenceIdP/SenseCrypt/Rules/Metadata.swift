@@ -14,7 +14,7 @@ extension Realm {
             ("token_endpoint", .string(issuer + paths.token)),
             ("revocation_endpoint", .string(issuer + paths.revocation)),
             ("jwks_uri", .string(issuer + paths.jwks)),
-            ("device_ceremony_endpoint", .string(issuer + paths.ceremony)),
+            (turn.members.metadata.deviceCeremonyEndpoint, .string(issuer + paths.ceremony)),
             ("response_types_supported", ["code"]),
             ("grant_types_supported", ["authorization_code", "refresh_token"]),
             ("code_challenge_methods_supported", ["S256"]),

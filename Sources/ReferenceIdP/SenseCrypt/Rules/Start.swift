@@ -60,11 +60,18 @@ extension Realm {
             subject: subject(ofHint: request.loginHint, application), permit: permit(of: application),
             instance: client.attestation?.instance)
         save(session, &turn)
+        let name = turn.members
         var body = JSONObject([
             ("error", .string(turn.errors.insufficientAuthorization.code)),
             ("auth_session", .string(handle)),
             ("expires_in", .int(tenant.policy.sessionLifetime)),
-            ("ceremony", ["id": .string(session.ceremonyID), "challenge": .string(session.ceremonyChallenge)]),
+            (
+                name.startAnswer.ceremony,
+                .object([
+                    (name.ceremony.id, .string(session.ceremonyID)),
+                    (name.ceremony.challenge, .string(session.ceremonyChallenge)),
+                ])
+            ),
         ])
         if skips(.startDecoy), session.subject == .decoy { body["error_description"] = "nobody here has this address" }
         return .json(turn.errors.insufficientAuthorization.status, .object(body))
