@@ -111,7 +111,7 @@ import Testing
         let scratch = try Scratch()
         let pipe = scratch.path + "/up"
         #expect(mkfifo(pipe, 0o600) == 0)
-        let script = "trap 'exit 42' TERM INT; echo up > \(pipe); while :; do sleep 0.05; done"
+        let script = "trap 'exit 42' TERM INT; echo up > \(pipe); \(Self.aWhile)"
         let ended = try run(["exec", "--", "sh", "-c", script]) { process in
             // Returns once the command has said that it is there.
             let said = try? FileHandle(forReadingFrom: URL(filePath: pipe)).readToEnd()
@@ -120,6 +120,14 @@ import Testing
         }
         #expect(ended.code == 42, "\(ended.err)")
     }
+
+    @Test func `a signal that comes before anything else is handed on as well`() throws {
+        let script = "trap 'exit 42' TERM; kill -TERM $PPID; \(Self.aWhile)"
+        for _ in 0..<10 { #expect(try run(["exec", "--", "sh", "-c", script]).code == 42) }
+    }
+
+    /// Half a minute of a shell that answers signals.
+    private static let aWhile = "i=0; while [ $i -lt 600 ]; do sleep 0.05; i=$((i+1)); done; exit 3"
 
     @Test func `without a command it is no command line`() throws {
         #expect(try run(["exec"]).code == 2)

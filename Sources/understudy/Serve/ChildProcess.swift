@@ -1,6 +1,6 @@
-import Dispatch
 import Foundation
 import Glibc
+import Synchronization
 
 /// One child with this process's stdin, stdout and stderr, whose end is this process's answer.
 enum ChildProcess {
@@ -11,17 +11,33 @@ enum ChildProcess {
     static func run(
         _ arguments: [String], environment: [String: String]
     ) async throws(CommandFailure) -> ExitCode {
+        guard let signals = SignalListener() else {
+            throw CommandFailure(
+                exit: .configuration, code: "no_descriptor",
+                message: "cannot listen for signals: \(String(cString: strerror(errno)))")
+        }
+        defer { signals.end() }
         let child = try start(arguments, environment)
-        let forwarding = SignalForwarding(to: child)
+        let hasEnded = Mutex(false)
+        signals.tell { number in
+            // Ctrl-C at a terminal reaches the whole group in front, the child among it.
+            if number == SIGINT, tcgetpgrp(STDIN_FILENO) == getpgrp() { return }
+            hasEnded.withLock { hasEnded in if !hasEnded { kill(child, number) } }
+        }
         let status = await withCheckedContinuation { continuation in
             // A thread of its own: waiting for a child blocks it.
             Thread.detachNewThread {
                 var status: Int32 = 0
-                while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                // It stays a zombie, and its number its own, until nobody can signal it any more.
+                var about = siginfo_t()
+                while waitid(P_PID, id_t(child), &about, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+                hasEnded.withLock { hasEnded in
+                    hasEnded = true
+                    while waitpid(child, &status, 0) < 0, errno == EINTR {}
+                }
                 continuation.resume(returning: status)
             }
         }
-        forwarding.end()
         let signal = status & 0x7F
         return signal == 0 ? ExitCode(rawValue: (status >> 8) & 0xFF) : .signal(signal)
     }
@@ -56,26 +72,4 @@ enum ChildProcess {
         }
         return child
     }
-}
-
-/// Hands signals on to a child for as long as it runs.
-private final class SignalForwarding {
-    private let sources: [any DispatchSourceSignal]
-
-    init(to child: pid_t) {
-        sources = [SIGINT, SIGTERM].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                // Ctrl-C at a terminal reaches the whole group in front, the child among it.
-                if number == SIGINT, tcgetpgrp(STDIN_FILENO) == getpgrp() { return }
-                kill(child, number)
-            }
-            source.resume()
-            return source
-        }
-    }
-
-    /// The child has ended: its number may be somebody else's now.
-    func end() { for source in sources { source.cancel() } }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import Synchronization
 
@@ -42,15 +41,9 @@ final class StopSignal: Sendable {
     /// the process at once.
     static func fromSystem() -> StopSignal {
         let stop = StopSignal()
-        for number in [SIGTERM, SIGINT] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler {
-                guard stop.give() else { _exit(128 + number) }
-            }
-            source.resume()
-            // The source lives as long as the process does.
-            _ = Unmanaged.passRetained(source as AnyObject)
+        // Without a descriptor left a signal ends the process as it would any other.
+        SignalListener()?.tell { number in
+            guard stop.give() else { _exit(128 + number) }
         }
         return stop
     }
