@@ -21,9 +21,9 @@ extension Engine {
         try await world.network.send(request)
     }
 
-    /// The metadata of an issuer.
+    /// The metadata of an issuer, fetched now: what a server said earlier is not what it is judged by.
     package func metadata(of issuer: String) async throws(EngineError) -> ServerMetadata {
-        try await world.serverMetadata(of: issuer)
+        try await world.serverMetadata(of: issuer, in: MetadataCache())
     }
 
     /// The present, chance, and the words of the wire, as the engine's phones have them.

@@ -4,6 +4,7 @@ import Device
 import Encoding
 import HTTP
 import JOSE
+import OAuth
 import ReferenceIdP
 import Testing
 import Transport
@@ -44,6 +45,21 @@ import Transport
             Issue.record("\(row)")
         }
         #expect(try bench.manage("GET", "tenants/acme")["attestation_mode"] == "enforce")
+    }
+
+    @Test(arguments: [EvidenceFormat.appAttest, .androidKey])
+    func `an issuer whose metadata name no challenge endpoint is judged by the challenges of its refusals`(
+        format: EvidenceFormat
+    ) async throws {
+        let bench = try Bench(seed: "no endpoint", startFormat: format)
+        let setup = try bench.setup()
+        #expect(setup.metadata.challengeEndpoint == nil)
+        try enforcing(bench)
+        let matrix = try await Conformance.run(setup)
+        let skipped = Set(without(format).map(\.rawValue))
+        for row in matrix.rows where row.verdict != (skipped.contains(row.rule) ? .skipped : .pass) {
+            Issue.record("\(row)")
+        }
     }
 
     @Test func `enforcement is found out where there is no management API`() async throws {

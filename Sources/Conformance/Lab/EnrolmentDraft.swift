@@ -111,7 +111,7 @@ extension Lab {
 
     /// What an app would send beside an enrolment, where the issuer wants evidence.
     private func evidenceOfEnrolment(_ key: P256.PrivateKey) async throws(ProbeFault) -> EvidenceWish? {
-        guard setup.vouching != nil, metadata.challengeEndpoint != nil || newestChallenge != nil else { return nil }
+        guard wantsEvidence else { return nil }
         let kid = JWK.p256(key.publicKey).thumbprint
         return EvidenceWish(
             data: .enrolment(challenge: try await challenge(), kid: kid), subject: key.publicKey, install: phone.jkt)

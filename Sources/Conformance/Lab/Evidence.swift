@@ -93,6 +93,11 @@ extension Lab {
         return found
     }
 
+    /// Whether the issuer wants evidence that can be made, as far as it has said so.
+    var wantsEvidence: Bool {
+        setup.vouching != nil && (metadata.challengeEndpoint != nil || newestChallenge != nil)
+    }
+
     private func challengeOfRefusal() async throws(ProbeFault) -> String {
         let answer = try await exchange(try await startWithoutEvidence())
         guard let found = answer.attestationChallenge else {

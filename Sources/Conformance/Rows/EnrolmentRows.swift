@@ -3,7 +3,6 @@ import Device
 import Encoding
 import HTTP
 import JOSE
-import OAuth
 import Profiles
 import SignIn
 import Transport
@@ -96,7 +95,7 @@ extension Row {
             if answer.isAccepted { lab.made.guest = nil }
         }
         // A key is attested once for a challenge, and a second later there is another challenge.
-        guard lab.metadata.challengeEndpoint != nil else { return try await judge() }
+        guard lab.wantsEvidence else { return try await judge() }
         try await lab.later(by: 1, judge)
     }
 
