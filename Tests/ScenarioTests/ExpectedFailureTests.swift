@@ -94,6 +94,51 @@ struct ExpectedFailureTests {
         #expect(error?.description == "known.json5:" + fault)
     }
 
+    @Test(
+        "rules are judged as scenarios are", arguments: ["2026-11-29", "2026-11-30", "2026-12-01"])
+    func rules(today: String) throws {
+        let list = try ExpectedRules(
+            file: "known.json5", text: "[{ rule: 'b.c', reason: 'because', expires: '2026-11-30' }]",
+            knowing: ["a", "b.c"])
+        let found = Disappointment(
+            place: TextPlace(line: 1, column: 1), number: 0, step: "b.c", what: "w", expected: "e", got: "g")
+        switch list.judged(.failed(found), of: "b.c", today: today) {
+        case .expectedFailure("because", found): #expect(today <= "2026-11-30")
+        case .failed(let noted):
+            #expect(today == "2026-12-01" && noted.got == "g (expected to fail until 2026-11-30, which is over)")
+        default: Issue.record("neither")
+        }
+        guard case .failed(let passing) = list.judged(.passed, of: "b.c", today: today),
+            case .failed(found) = list.judged(.failed(found), of: "a", today: today),
+            case .passed = list.judged(.passed, of: "a", today: today),
+            case .skipped("why") = list.judged(.skipped("why"), of: "b.c", today: today)
+        else {
+            Issue.record("another outcome")
+            return
+        }
+        #expect(passing.description.hasPrefix("b.c: the outcome should be a failure, as known.json5:1:2 says"))
+    }
+
+    @Test(
+        "a list of rules that is broken is refused with place and rule",
+        arguments: [
+            ("[{ rule: 'a.c', reason: 'r', expires: '2026-12-01' }]", "1:2: there is no rule 'a.c'"),
+            ("[{ rule: 'a', why: 'r', expires: '2026-12-01' }]", "1:2: [0] needs 'reason': why it fails"),
+            ("[{ rule: 'a', reason: 'r' }]", "1:2: [0] needs 'expires': the last day on which it is expected to fail"),
+            ("[{ rule: 'a', reason: 'r', expires: '2026-13-01' }]", "1:2: '2026-13-01' is no day of the calendar"),
+            (
+                "[{ rule: 'a', reason: 'r', expires: '2026-12-01' }, { rule: 'a', reason: 'r', expires: '2026-12-01' }]",
+                "1:53: 'a' stands here twice"
+            ),
+            ("{}", "1:1: the file must be a list, not an object"),
+        ])
+    func brokenRules(text: String, fault: String) throws {
+        let error = #expect(throws: BrokenFile.self) {
+            try ExpectedRules(file: "known.json5", text: text, knowing: ["a", "unlike"])
+        }
+        #expect(error?.description.contains("known.json5:" + fault) == true, "\(error as Any)")
+    }
+
     @Test("a twin can be told by its folder") func twins() throws {
         let scenarios = [try scenario("x/twin.json5"), try scenario("y/twin.json5")]
         #expect(throws: Never.self) {

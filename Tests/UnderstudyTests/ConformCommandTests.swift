@@ -59,15 +59,26 @@ struct ConformCommandTests {
             try String(contentsOfFile: report, encoding: .utf8).contains(
                 "<failure message=\"dpop.typ: typ-jwt at start should be"))
 
-        let known = try file(scratch, "known.json", #"[{"rule":"dpop.typ","why":"a proxy rewrites it"}]"#)
+        let known = try file(
+            scratch, "known.json", "[{ rule: 'dpop.typ', reason: 'a proxy rewrites it', expires: '9999-12-31' }]")
         let expected = await stage.runner.run(
             try await order(stage) + ["--only", "dpop.typ", "--only", "code.once", "--expected-failures", known])
         #expect(expected.exit == .done)
+        #expect(expected.out.contains("1 pass, 0 warn, 1 fail, 0 skipped, 1 failed as expected"))
+        let over = try file(scratch, "over.json5", "[{ rule: 'dpop.typ', reason: 'a proxy', expires: '2020-02-29' }]")
+        let expired = await stage.runner.run(
+            try await order(stage) + ["--only", "dpop.typ", "--expected-failures", over, "--junit", report])
+        #expect(expired.exit == .failed)
+        #expect(expired.out.contains("expected to fail until 2020-02-29, which is over"))
+        #expect(try String(contentsOfFile: report, encoding: .utf8).contains("which is over"))
         _ = try await api.document("PUT", "/manage/tenants/acme/rules", body: ["off": []])
         let stale = await stage.runner.run(
             try await order(stage) + ["--only", "dpop.typ", "--expected-failures", known])
         #expect(stale.exit == .failed)
-        #expect(stale.out.contains("dpop.typ was expected to fail"))
+        #expect(stale.out.contains("dpop.typ: it passes; remove the entry"))
+        let elsewhere = await stage.runner.run(
+            try await order(stage) + ["--only", "code.once", "--expected-failures", known])
+        #expect(elsewhere.exit == .done)
     }
 
     @Test func `a server nobody answers for, and one where nothing works, are not judged`() async throws {
@@ -111,10 +122,14 @@ struct ConformCommandTests {
         #expect(listed.out.contains("code.once") && listed.out.contains("RFC 6749 4.1.2, M21"))
     }
 
-    @Test func `a file of expected failures says rule and why for each`() throws {
-        #expect(try ExpectedRows(document: Array(#"[{"rule":"a","why":"b"}]"#.utf8)).reasons == ["a": "b"])
-        for text in ["{}", "[1]", #"[{"rule":"a"}]"#, #"[{"rule":"","why":"b"}]"#, "x"] {
-            #expect(throws: CommandFailure.self) { try ExpectedRows(document: Array(text.utf8)) }
-        }
+    @Test func `a broken file of expected failures is told before anything is judged`() async throws {
+        let stage = try await Stage.open()
+        let scratch = try Scratch()
+        let path = try file(scratch, "known.json5", "[{ rule: 'dpop.tpy', reason: 'r', expires: '2026-12-31' }]")
+        let ran = await stage.runner.run(
+            "conform", "--issuer", stage.issuer, "--client", "a", "--ticket", "t", "--expected-failures", path)
+        #expect(ran.exit == .badInput)
+        #expect(
+            ran.err.contains("known.json5:1:2: there is no rule 'dpop.tpy'; did you mean 'dpop.typ'?"), "\(ran.err)")
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Encoding
+import Engine
 import Scenario
 
 /// `understudy conform`: judges an identity provider by the rules of the descriptions.
@@ -24,13 +25,13 @@ enum ConformCommand {
             .many("only", "RULE", help: "judge these rules alone"),
             .flag("wait", help: "without --management, wait until codes, sessions and tokens are too old"),
             .one("junit", "FILE", help: "write a JUnit report"),
-            .one("expected-failures", "FILE", help: "rules known to fail: a JSON array of {\"rule\", \"why\"}"),
+            .one("expected-failures", "FILE", help: "rules known to fail, each with reason and expires, in JSON5"),
             .flag("list", help: "list the rules and where they are stated, and judge nothing"),
         ],
         notes: [
             "Exit code 0 where no rule failed, 1 where one did, 69 where the server cannot be reached or a plain sign-in "
                 + "does not work: then nothing is judged.",
-            "A rule expected to fail that passes counts as failed: the list is out of date.",
+            "A rule expected to fail that passes, or whose day is over, counts as failed: the list is out of date.",
             "With --management it makes users and applications of its own and takes them away again, moves the server's "
                 + "clock, and stops the tenant's app for a moment: never point it at a server others sign in to.",
         ], action: run)
@@ -41,10 +42,11 @@ enum ConformCommand {
         let control = try await context.control()
         if parsed.has("list") { return try await list(control, context) }
         let order = try order(parsed)
-        let expected = try ExpectedRows(file: parsed["expected-failures"])
+        let expected = try await expectedRules(parsed, control)
         let found = try await follow(order, control, context)
         guard let matrix = found["matrix"] else { throw notJudged(found["fault"] ?? .null) }
-        let verdicts = ConformanceVerdicts(matrix, expected)
+        let today = String(CalendarTime(SystemClock().now()).iso8601.prefix(10))
+        let verdicts = ConformanceVerdicts(matrix, expected, today: today)
         if let file = parsed["junit"] {
             // Verdicts hold no secrets: there is nothing a key would have to hide.
             let text = JUnit.text(verdicts.report(version: Version.current), key: [])
@@ -52,6 +54,7 @@ enum ConformCommand {
         }
         var document = matrix.object ?? JSONObject()
         document["unexpected"] = .array(verdicts.unexpected.map(JSON.string))
+        document["expected_failures"] = .array(verdicts.expectedFailures.map(JSON.string))
         context.output.result(.object(document), lines: ConformanceLines.summary(verdicts, context.output.style))
         return verdicts.unexpected.isEmpty ? .done : .failed
     }
@@ -63,6 +66,18 @@ enum ConformCommand {
         let rows = found.records("rules").map { [$0.shown("rule"), $0.shown("source"), $0.shown("wanted")] }
         context.output.result(found, lines: Columns.table(["RULE", "SOURCE", "WHAT MUST HOLD"], rows))
         return .done
+    }
+
+    private static func expectedRules(
+        _ parsed: ParsedArguments, _ control: ControlClient
+    ) async throws(CommandFailure) -> ExpectedRules? {
+        guard let file = parsed["expected-failures"] else { return nil }
+        let found = try await calling { () throws(ControlFailure) in try await control.get("/v1/conform") }
+        do throws(BrokenFile) {
+            return try ExpectedRules(file: file, knowing: found.records("rules").map { $0.shown("rule") })
+        } catch {
+            throw .brokenExpectations(error)
+        }
     }
 
     private static func order(_ parsed: ParsedArguments) throws(CommandFailure) -> JSON {

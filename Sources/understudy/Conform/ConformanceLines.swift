@@ -22,8 +22,10 @@ enum ConformanceLines {
 
     /// The counts, and what makes the run a failure.
     static func summary(_ verdicts: ConformanceVerdicts, _ style: Style) -> [String] {
-        let counts = ["pass", "warn", "fail", "skipped"].map { "\(verdicts.count($0)) \($0)" }.joined(separator: ", ")
-        let head = style.strong("\(verdicts.rows.count) rules at \(verdicts.issuer): \(counts)")
+        var counts = ["pass", "warn", "fail", "skipped"].map { "\(verdicts.count($0)) \($0)" }
+        let asExpected = verdicts.expectedFailures.count
+        if asExpected > 0 { counts.append("\(asExpected) failed as expected") }
+        let head = style.strong("\(verdicts.rows.count) rules at \(verdicts.issuer): \(counts.joined(separator: ", "))")
         return [head] + verdicts.unexpected.map { style.bad("  \($0)") }
     }
 }

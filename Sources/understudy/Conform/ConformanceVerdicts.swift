@@ -1,39 +1,5 @@
 import Encoding
-
-/// Rules that are known to fail, from a file.
-struct ExpectedRows: Sendable, Equatable {
-    /// Why each is expected, by rule.
-    let reasons: [String: String]
-
-    /// None.
-    static let none = ExpectedRows(reasons: [:])
-
-    private init(reasons: [String: String]) { self.reasons = reasons }
-
-    /// Reads a file; none where there is no file.
-    init(file: String?) throws(CommandFailure) {
-        guard let file else {
-            self = .none
-            return
-        }
-        try self.init(document: try TextFile.read(file, option: "expected-failures"))
-    }
-
-    /// Reads a JSON array of objects with `rule` and `why`, both there and not empty.
-    init(document: [UInt8]) throws(CommandFailure) {
-        guard let entries = (try? JSON(parsing: document))?.array else {
-            throw .badValue("expected-failures", "the file holds no JSON array")
-        }
-        var reasons: [String: String] = [:]
-        for entry in entries {
-            guard let rule = entry["rule"]?.string, !rule.isEmpty, let why = entry["why"]?.string, !why.isEmpty else {
-                throw .badValue("expected-failures", "each entry needs a rule and a why")
-            }
-            reasons[rule] = why
-        }
-        self.reasons = reasons
-    }
-}
+import Scenario
 
 /// The rows of a matrix beside what was expected of them.
 struct ConformanceVerdicts: Sendable {
@@ -41,31 +7,53 @@ struct ConformanceVerdicts: Sendable {
     let rows: [JSON]
     /// The server.
     let issuer: String
-    let expected: ExpectedRows
+    private let expected: ExpectedRules?
+    private let today: String
 
-    init(_ matrix: JSON, _ expected: ExpectedRows) {
+    /// Takes a matrix, and what is known to fail in it on a day such as `2026-11-30`.
+    init(_ matrix: JSON, _ expected: ExpectedRules?, today: String) {
         rows = matrix.records("rows")
         issuer = matrix.shown("issuer")
         self.expected = expected
+        self.today = today
     }
 
-    /// What makes the run a failure, in the order of the rows: rules that failed, rules that passed although they were
-    /// expected to fail, and expectations that name no rule of the run.
-    var unexpected: [String] {
-        let judged = rows.compactMap { row -> String? in
-            let rule = row.shown("rule")
-            let isExpected = expected.reasons[rule] != nil
+    /// How a row counts: a warning passes, and what is known of the rule is taken into account.
+    func outcome(of row: JSON) -> Report.Case.Outcome {
+        let outcome: Report.Case.Outcome =
             switch row["verdict"]?.string {
-            case "fail": return isExpected ? nil : "\(rule) failed"
-            case "skipped": return nil
-            default: return isExpected ? "\(rule) was expected to fail" : nil
+            case "skipped": .skipped(row["reason"]?.string ?? "")
+            case "fail": .failed(found(in: row))
+            default: .passed
             }
+        return expected?.judged(outcome, of: row.shown("rule"), today: today) ?? outcome
+    }
+
+    /// What makes the run a failure, in the order of the rows: rules that failed, although nobody expected it or the day
+    /// is over, and rules that passed although they were expected to fail.
+    var unexpected: [String] {
+        rows.compactMap { row in
+            guard case .failed(let found) = outcome(of: row) else { return nil }
+            let rule = row.shown("rule")
+            return found == self.found(in: row) ? "\(rule) failed" : "\(rule): \(found.got)"
         }
-        let known = Set(rows.map { $0.shown("rule") })
-        let unknown = expected.reasons.keys.filter { !known.contains($0) }.sorted()
-        return judged + unknown.map { "\($0) was expected to fail and is no rule of this run" }
+    }
+
+    /// The rules that failed as expected.
+    var expectedFailures: [String] {
+        rows.compactMap { row in
+            if case .expectedFailure = outcome(of: row) { row.shown("rule") } else { nil }
+        }
     }
 
     /// How many rows came to a verdict.
     func count(_ verdict: String) -> Int { rows.count { $0["verdict"]?.string == verdict } }
+
+    /// The first probe that did not come out as it should.
+    private func found(in row: JSON) -> Disappointment {
+        let probe = row.records("probes").first { $0["verdict"]?.string != "pass" } ?? .null
+        return Disappointment(
+            place: TextPlace(line: 1, column: 1), number: 0, step: row.shown("rule"), what: probe.shown("probe"),
+            expected: probe.shown("expected"), got: probe.shown("got"))
+    }
 }

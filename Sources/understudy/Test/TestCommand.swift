@@ -87,8 +87,7 @@ enum TestCommand {
         do throws(BrokenFile) {
             return try ExpectedFailures(file: file, knowing: scenarios)
         } catch {
-            throw CommandFailure(
-                exit: .badInput, code: "expected_failures", message: error.description, field: "expected-failures")
+            throw .brokenExpectations(error)
         }
     }
 
@@ -104,6 +103,14 @@ enum TestCommand {
         if counts.errors > broken.count { return parsed["issuer"] == nil ? .configuration : .unavailable }
         if !broken.isEmpty { return .badInput }
         return counts.skipped > 0 && parsed.has("fail-on-skip") ? .failed : .done
+    }
+}
+
+extension CommandFailure {
+    /// A list of expected failures that is none.
+    static func brokenExpectations(_ error: BrokenFile) -> CommandFailure {
+        CommandFailure(
+            exit: .badInput, code: "expected_failures", message: error.description, field: "expected-failures")
     }
 }
 
