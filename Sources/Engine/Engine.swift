@@ -40,11 +40,13 @@ public final class Engine: Sendable {
 
     /// Opens an engine on a store.
     public init(store: Store, settings: EngineSettings = EngineSettings()) {
+        let news = MetadataNews()
         world = World(
             store: store,
             network: Network(
                 client: HTTPClient(settings.client), inProcess: settings.inProcess, policy: settings.hosts,
                 observer: settings.observer),
+            metadata: MetadataCache(hearing: news), metadataNews: news,
             clock: settings.clock, entropy: settings.entropy, draws: DeviceEntropy(settings.entropy),
             profile: settings.profile, firstSetting: (settings.clock as? WorldClock)?.setting ?? .real,
             roots: RootsShelf(entropy: settings.rootsEntropy ?? settings.entropy),
@@ -81,6 +83,9 @@ public final class Engine: Sendable {
             guard (try? await Task.sleep(for: .milliseconds(5))) != nil else { return }
         }
     }
+
+    /// Forgets what issuers said of themselves, so that each is asked anew before its next call.
+    public func forgetMetadata() { world.metadataNews.spread() }
 
     /// Ends the engine's connections.
     public func close() { world.network.client.close() }

@@ -10,7 +10,9 @@ struct World: Sendable {
     let store: Store
     private(set) var network: Network
     /// Metadata asked for by nobody's phone; each device has a cache of its own.
-    let metadata = MetadataCache()
+    let metadata: MetadataCache
+    /// Has every cache of metadata ask anew.
+    let metadataNews: MetadataNews
     let clock: any WallClock
     let entropy: Entropy
     /// What each device draws from.

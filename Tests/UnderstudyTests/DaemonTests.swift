@@ -94,6 +94,34 @@ struct DaemonTests {
         }
     }
 
+    @Test func `the daemon's phones meet a tenant's new mode at the next sign-in`() async throws {
+        let scratch = try Scratch()
+        let understudy = runner(scratch)
+        let stop = StopSignal()
+        async let served = serve(scratch, ["--idp", "sensecrypt"], until: stop)
+        #expect(await understudy("wait", "--timeout", "20").exit == .done)
+        let ready = try #require(ReadyFile.read(at: scratch.path + "/state/daemon.json"))
+        let issuer = try #require(ready.idps.first?.issuers.first)
+        let ticket = await understudy("idp", "ticket", "--issuer", issuer, "--email", "a@example.com")
+        #expect(await understudy("device", "create", "ada").exit == .done)
+        let enrolled = await understudy(
+            "enrol", "--device", "ada", "--issuer", issuer, "--ticket", try #require(ticket.lines.first))
+        #expect(enrolled.exit == .done, "\(enrolled.err)")
+        for (mode, sends) in [("off", false), ("audit", true), ("off", false)] {
+            let set = await understudy("idp", "tenant", "--issuer", issuer, "attestation_mode=\(mode)")
+            #expect(set.exit == .done, "\(set.err)")
+            let signedIn = try await understudy(
+                "signin", "--device", "ada", "--issuer", issuer, "--client", "app_demo", "--json"
+            ).document()
+            let flow = try await understudy("flow", "show", try #require(signedIn["flow"]?.string), "--json").document()
+            let kinds = (flow["steps"]?.array ?? []).compactMap { $0["kind"]?.string }
+            #expect(kinds.contains("call"))
+            #expect(kinds.contains("evidence") == sends, "\(mode)")
+        }
+        stop.give()
+        #expect(try await served == .done)
+    }
+
     @Test func `a busy port is named`() async throws {
         let scratch = try Scratch()
         let taken = try await OpenPort.listen(on: "127.0.0.1", port: 0, option: "port")

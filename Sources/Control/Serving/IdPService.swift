@@ -46,6 +46,9 @@ public final class IdPService: IdPHost {
     /// The IdP itself.
     public var idp: ReferenceIdPServer { current.withLock { $0 } }
 
+    /// Has somebody told of every change by its management API, before the one who made it has the answer.
+    public func onChange(_ tell: @escaping @Sendable () -> Void) { for handler in handlers { handler.onChange(tell) } }
+
     /// The name its records go by.
     public var name: String { configuration.name }
 
@@ -158,17 +161,24 @@ public struct UnknownRecord: Error, CustomStringConvertible {
 private final class IdPHandler: RequestHandler {
     private let surface: IdPSurface
     private let idp = Mutex<ReferenceIdPServer?>(nil)
+    private let changed = Mutex<(@Sendable () -> Void)?>(nil)
 
     init(surface: IdPSurface) { self.surface = surface }
 
     /// The IdP needs to know its ports before it exists, so the ports open first.
     func open(_ server: ReferenceIdPServer) { idp.withLock { $0 = server } }
 
+    func onChange(_ tell: @escaping @Sendable () -> Void) { changed.withLock { $0 = tell } }
+
     func handle(_ request: HTTPRequest, from peer: Peer, reply: Reply) {
         guard let idp = idp.withLock({ $0 }) else { return reply.send(HTTPResponse(status: 503)) }
-        reply.send(
-            idp.handle(
-                request, surface: surface, peerIsLoopback: peer.isLoopback,
-                hostIsLoopback: LoopbackRule.hostIsLoopback(request, from: peer), peerAddress: peer.address))
+        let response = idp.handle(
+            request, surface: surface, peerIsLoopback: peer.isLoopback,
+            hostIsLoopback: LoopbackRule.hostIsLoopback(request, from: peer), peerAddress: peer.address)
+        // Before the answer, so that who reads it finds everybody told.
+        if request.method != "GET", request.target.hasPrefix("/manage/"), response.status < 300 {
+            changed.withLock { $0 }?()
+        }
+        reply.send(response)
     }
 }

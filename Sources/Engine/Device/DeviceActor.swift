@@ -16,7 +16,7 @@ actor DeviceActor {
     /// What this device draws its keys, ids and nonces from.
     let entropy: Entropy
     /// The metadata this phone knows: what one phone fetched, another does not have.
-    let metadataCache = MetadataCache()
+    let metadataCache: MetadataCache
     var device: VirtualDevice
     /// The camera's queue or the clock changed since the device was last written.
     var deviceChanged = false
@@ -57,6 +57,7 @@ actor DeviceActor {
         } catch {
             throw .storage("the install key of device '\(id)' is damaged: \(error.code)")
         }
+        metadataCache = MetadataCache(hearing: world.metadataNews)
         self.id = id
         self.world = world
         entropy = world.draws[id]

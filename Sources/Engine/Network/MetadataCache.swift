@@ -29,24 +29,28 @@ final class MetadataCache: Sendable {
     fileprivate struct Entry {
         let metadata: ServerMetadata
         let until: Instant
+        /// The news there had been when it was asked for.
+        let news: Int
     }
 
     fileprivate struct Contents {
         var entries: [String: Entry] = [:]
-        var underWay: [String: Task<Answer, Never>] = [:]
+        /// The fetches under way, each with the news there had been when it began.
+        var underWay: [String: (task: Task<Answer, Never>, news: Int)] = [:]
     }
 
     private let contents = Mutex(Contents())
+    private let news: MetadataNews
+
+    /// Makes a cache that believes a document until it is old, or there is news.
+    init(hearing news: MetadataNews = MetadataNews()) { self.news = news }
 
     /// A document fetched before and still believed.
     func known(_ issuer: String, at now: Instant) -> ServerMetadata? {
         contents.withLock { contents in
-            contents.entries[issuer].flatMap { $0.until > now ? $0.metadata : nil }
+            contents.entries[issuer].flatMap { $0.until > now && $0.news == news.number ? $0.metadata : nil }
         }
     }
-
-    /// Forgets every document.
-    func clear() { contents.withLock { $0.entries = [:] } }
 
     /// Forgets the documents of an origin that name no challenge endpoint, since the server gives out challenges by now.
     func forgetWithoutChallengeEndpoint(at origin: String) {
@@ -63,18 +67,18 @@ final class MetadataCache: Sendable {
     func discover(_ issuer: String, world: World, fault: PlannedFault.Kind? = nil) async -> Answer {
         if fault != nil { return await Self.fetch(issuer, world: world, fault: fault) }
         let fetch = contents.withLock { contents in
-            if let underWay = contents.underWay[issuer] { return underWay }
-            let task = Task { await Self.fetch(issuer, world: world) }
-            contents.underWay[issuer] = task
-            return task
+            if let underWay = contents.underWay[issuer], underWay.news == news.number { return underWay }
+            let fetch = (task: Task { await Self.fetch(issuer, world: world) }, news: news.number)
+            contents.underWay[issuer] = fetch
+            return fetch
         }
-        let answer = await fetch.value
+        let answer = await fetch.task.value
         contents.withLock { contents in
             contents.underWay[issuer] = nil
             guard case .found(let metadata) = answer.result else { return }
             if contents.entries.count >= Self.issuerLimit { contents.entries = [:] }
             let until = world.clock.now().adding(seconds: Self.lifetime)
-            contents.entries[issuer] = Entry(metadata: metadata, until: until)
+            contents.entries[issuer] = Entry(metadata: metadata, until: until, news: fetch.news)
         }
         return answer
     }
@@ -163,4 +167,15 @@ extension World {
         case .failed(.invalid(let error)): throw .badAnswer(call: "discovery", why: "\(error)")
         }
     }
+}
+
+/// Counts the occasions on which issuers may have changed what they say of themselves, for every cache of a world.
+final class MetadataNews: Sendable {
+    private let count = Atomic(0)
+
+    /// How many there were.
+    var number: Int { count.load(ordering: .acquiring) }
+
+    /// There is another.
+    func spread() { count.add(1, ordering: .acquiringAndReleasing) }
 }

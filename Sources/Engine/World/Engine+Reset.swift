@@ -44,7 +44,7 @@ extension Engine {
         let rows = try await empty(nil)
         world.assertions.forgetAll()
         world.movableClock?.set(world.firstSetting)
-        world.metadata.clear()
+        world.metadataNews.spread()
         world.draws.rewind()
         return (rows, world.journal.clear(rewinding: true))
     }

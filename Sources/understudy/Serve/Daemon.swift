@@ -38,7 +38,12 @@ struct Daemon: Sendable {
         let idps = try await ServeOptions.startIdPs(
             parsed, settings, store: phone.store, clock: clock, standard: defaults.systems, port: defaults.idpPort
         ) { () throws(CommandFailure) in try phone.attestationTrust() }
-        for idp in idps { phone.api.add(idp) }
+        for idp in idps {
+            phone.api.add(idp)
+            // What is changed here is seen at once, and not when the phone would next ask.
+            let engine = phone.engine
+            idp.onChange { engine.forgetMetadata() }
+        }
         do {
             try await phone.engine.resumeFlows()
         } catch {
