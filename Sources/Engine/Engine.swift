@@ -2,6 +2,7 @@ public import Crypto
 import Device
 import Encoding
 public import Profiles
+import SignIn
 public import Store
 public import Transport
 
@@ -41,6 +42,7 @@ public final class Engine: Sendable {
     /// Opens an engine on a store.
     public init(store: Store, settings: EngineSettings = EngineSettings()) {
         let news = MetadataNews()
+        let wire = SignInWire(settings.profile)
         world = World(
             store: store,
             network: Network(
@@ -48,7 +50,8 @@ public final class Engine: Sendable {
                 observer: settings.observer),
             metadata: MetadataCache(hearing: news), metadataNews: news,
             clock: settings.clock, entropy: settings.entropy, draws: DeviceEntropy(settings.entropy),
-            profile: settings.profile, firstSetting: (settings.clock as? WorldClock)?.setting ?? .real,
+            profile: settings.profile, wire: wire == .builtIn ? .builtIn : wire,
+            firstSetting: (settings.clock as? WorldClock)?.setting ?? .real,
             roots: RootsShelf(entropy: settings.rootsEntropy ?? settings.entropy),
             faults: FaultBook(dice: settings.entropy.derived("fault dice")),
             callTimeout: settings.callTimeoutMilliseconds)

@@ -19,8 +19,8 @@ struct World: Sendable {
     let draws: DeviceEntropy
     /// The words of the wire.
     let profile: SenseCryptProfile
-    /// The names of it that a sign-in's machine reads.
-    var wire: SignInWire { SignInWire(profile) }
+    /// The names of it that a sign-in's machine reads, one set for all flows.
+    let wire: SignInWire
     let journal = Journal()
     /// Whether somebody has the world to themselves.
     let solitude = Solitude()
