@@ -27,14 +27,15 @@ struct AttestedClient: Sendable {
 extension DeviceActor {
     /// How a flow's client authenticates by attestation; nil where it does not.
     func attestedClient(in flowID: FlowID) -> AttestedClient? {
-        guard let config = flows[flowID]?.machine.config else { return nil }
+        guard let flow = flows[flowID] else { return nil }
+        let config = flow.machine.config
         if let order = world.attested.order(of: flowID) {
             return AttestedClient(
                 clientID: config.clientID, issuer: config.issuer, mode: order.mode, attester: order.attester,
                 defect: order.defect, flow: flowID)
         }
         // A flow of another process is known by what that process stored.
-        guard let instance = try? clientInstance(of: config.clientID, at: config.issuer),
+        guard flow.isTakenUp, let instance = try? clientInstance(of: config.clientID, at: config.issuer),
             instance.flow == flowID.rawValue
         else { return nil }
         return client(instance, of: config.clientID, at: config.issuer, flow: flowID)

@@ -67,6 +67,7 @@ enum FlowArchive {
         var flow = LiveFlow(
             id: id, startedAt: body.startedAt, machine: body.machine,
             script: (body.waits ? [.hang] : []) + body.script, faults: body.faults)
+        flow.isTakenUp = true
         flow.steps = steps.map { .archived($0) }
         flow.archivedSteps = flow.steps.count
         flow.publishedSteps = flow.steps.count
@@ -85,7 +86,7 @@ enum FlowArchive {
         var view = FlowView(
             id: id, device: record.device, system: machine.system, config: machine.config, state: machine.state,
             waitsForScan: body.waits, steps: steps.map { .archived($0) }, session: session)
-        view.isDriven = belongsToAnother(record)
+        view.isDriven = belongsToAnother(body)
         return view
     }
 
@@ -96,14 +97,17 @@ enum FlowArchive {
         var view = FlowView(
             id: FlowID(rawValue: record.id), device: record.device, system: machine.system, config: machine.config,
             state: machine.state, waitsForScan: body.waits, steps: [], session: nil)
-        view.isDriven = belongsToAnother(record)
+        view.isDriven = belongsToAnother(body)
         return view
     }
 
     /// Whether the process that last wrote a flow still runs and is not this one.
     static func belongsToAnother(_ record: FlowRecord) -> Bool {
-        guard let body = try? body(of: record) else { return false }
-        return body.process != ProcessInfo.processInfo.processIdentifier && kill(body.process, 0) == 0
+        (try? body(of: record)).map(belongsToAnother) ?? false
+    }
+
+    private static func belongsToAnother(_ body: Body) -> Bool {
+        body.process != ProcessInfo.processInfo.processIdentifier && kill(body.process, 0) == 0
     }
 
     private static func stored(_ id: FlowID, in store: Store) throws(EngineError) -> (FlowRecord, [JSON]) {

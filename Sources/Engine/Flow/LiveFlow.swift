@@ -11,6 +11,8 @@ struct LiveFlow {
     /// Scan outcomes of this flow alone, next first.
     var script: [ScanOutcome]
     var faults: FaultPlan
+    /// It rested in the store before, perhaps left there by another process.
+    var isTakenUp = false
     var steps: [Step] = []
     /// How many of `steps` stand in the store's journal.
     var archivedSteps = 0

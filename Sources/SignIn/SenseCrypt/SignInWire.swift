@@ -6,7 +6,7 @@ public import Profiles
 /// What a signed ceremony is called inside is the edge's to write; see `CeremonyJWS`. All flows of a world share one set
 /// of names, so that a machine is copied without them.
 public struct SignInWire: Codable, Sendable, Hashable {
-    private final class Names: Sendable {
+    fileprivate struct Names: Codable, Sendable, Hashable {
         let faceTokenPath: String
         let attemptPath: String
         let abortPath: String
@@ -15,21 +15,19 @@ public struct SignInWire: Codable, Sendable, Hashable {
         let attestationRequired: String
         let attestationFailed: String
 
-        init(
-            faceTokenPath: String, attemptPath: String, abortPath: String, members: SenseCryptProfile.Members,
-            faceTokenStale: String, attestationRequired: String, attestationFailed: String
-        ) {
-            self.faceTokenPath = faceTokenPath
-            self.attemptPath = attemptPath
-            self.abortPath = abortPath
-            self.members = members
-            self.faceTokenStale = faceTokenStale
-            self.attestationRequired = attestationRequired
-            self.attestationFailed = attestationFailed
+        enum CodingKeys: String, CodingKey {
+            case faceTokenPath, attemptPath, abortPath, members, faceTokenStale, attestationRequired, attestationFailed
         }
     }
 
-    private let names: Names
+    private final class Shared: Sendable {
+        let names: Names
+
+        init(_ names: Names) { self.names = names }
+    }
+
+    private let shared: Shared
+    fileprivate var names: Names { shared.names }
 
     /// What the face-token fetch appends to `device_ceremony_endpoint`.
     public var faceTokenPath: String { names.faceTokenPath }
@@ -48,12 +46,13 @@ public struct SignInWire: Codable, Sendable, Hashable {
 
     /// Takes the names from a profile.
     public init(_ profile: SenseCryptProfile) {
-        names = Names(
-            faceTokenPath: profile.ceremonyPaths.faceToken, attemptPath: profile.ceremonyPaths.attempt,
-            abortPath: profile.ceremonyPaths.abort, members: profile.members,
-            faceTokenStale: profile.errors.faceTokenStale.code,
-            attestationRequired: profile.errors.attestationRequired.code,
-            attestationFailed: profile.errors.attestationFailed.code)
+        shared = Shared(
+            Names(
+                faceTokenPath: profile.ceremonyPaths.faceToken, attemptPath: profile.ceremonyPaths.attempt,
+                abortPath: profile.ceremonyPaths.abort, members: profile.members,
+                faceTokenStale: profile.errors.faceTokenStale.code,
+                attestationRequired: profile.errors.attestationRequired.code,
+                attestationFailed: profile.errors.attestationFailed.code))
     }
 
     /// The names of the built-in profile.
@@ -61,11 +60,7 @@ public struct SignInWire: Codable, Sendable, Hashable {
 
     /// Whether all names are the same.
     public static func == (left: SignInWire, right: SignInWire) -> Bool {
-        left.names === right.names
-            || left.faceTokenPath == right.faceTokenPath && left.attemptPath == right.attemptPath
-                && left.abortPath == right.abortPath && left.members == right.members
-                && left.faceTokenStale == right.faceTokenStale && left.attestationRequired == right.attestationRequired
-                && left.attestationFailed == right.attestationFailed
+        left.shared === right.shared || left.names == right.names
     }
 
     /// Hashes some of the names.
@@ -81,22 +76,31 @@ public struct SignInWire: Codable, Sendable, Hashable {
 }
 
 extension SignInWire {
-    private enum CodingKeys: String, CodingKey {
-        case faceTokenPath, attemptPath, abortPath, members, faceTokenStale, attestationRequired, attestationFailed
+    /// Reads the names of a stored flow: all, or none where they are the built-in ones.
+    public init(from decoder: any Decoder) throws {
+        let isBuiltIn = try decoder.container(keyedBy: Names.CodingKeys.self).allKeys.isEmpty
+        if isBuiltIn { self = .builtIn } else { shared = Shared(try Names(from: decoder)) }
     }
 
-    /// Reads the names of a stored flow; what is not there is built in.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        guard !container.allKeys.isEmpty else {
-            self = .builtIn
-            return
+    /// Writes the names, or none where they are the built-in ones: every stored flow has a copy.
+    public func encode(to encoder: any Encoder) throws {
+        if self == .builtIn {
+            _ = encoder.container(keyedBy: Names.CodingKeys.self)
+        } else {
+            try names.encode(to: encoder)
         }
-        let builtIn = Self.builtIn.names
+    }
+}
+
+extension SignInWire.Names {
+    /// Reads them; a flow that was stored before there was a name has the built-in one.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let builtIn = SignInWire.builtIn.names
         func text(_ key: CodingKeys, _ standard: String) throws -> String {
             try container.decodeIfPresent(String.self, forKey: key) ?? standard
         }
-        names = Names(
+        self.init(
             faceTokenPath: try text(.faceTokenPath, builtIn.faceTokenPath),
             attemptPath: try text(.attemptPath, builtIn.attemptPath),
             abortPath: try text(.abortPath, builtIn.abortPath),
@@ -105,18 +109,5 @@ extension SignInWire {
             faceTokenStale: try text(.faceTokenStale, builtIn.faceTokenStale),
             attestationRequired: try text(.attestationRequired, builtIn.attestationRequired),
             attestationFailed: try text(.attestationFailed, builtIn.attestationFailed))
-    }
-
-    /// Writes the names, or nothing where they are the built-in ones: every stored flow has a copy.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        guard self != .builtIn else { return }
-        try container.encode(faceTokenPath, forKey: .faceTokenPath)
-        try container.encode(attemptPath, forKey: .attemptPath)
-        try container.encode(abortPath, forKey: .abortPath)
-        try container.encode(members, forKey: .members)
-        try container.encode(faceTokenStale, forKey: .faceTokenStale)
-        try container.encode(attestationRequired, forKey: .attestationRequired)
-        try container.encode(attestationFailed, forKey: .attestationFailed)
     }
 }
