@@ -41,12 +41,38 @@ enum FaultCommands {
             guard let deed = parsed["do"] else { throw .usage("fault add needs a FAULT, or --do KIND", of: parsed) }
             body = .object(try document(parsed, deed))
         } else {
-            body = ["faults": .array(Words.divided(parsed.arguments).map(JSON.string))]
+            body = ["faults": .array(try words(parsed))]
         }
         let control = try await context.daemon()
         let armed = try await calling { () throws(ControlFailure) in try await control.post("/v1/faults", body) }
         context.output.result(armed, lines: (armed["armed"]?.array ?? []).map(line))
         return .done
+    }
+
+    /// The faults named by words, each narrowed down by the options.
+    private static func words(_ parsed: ParsedArguments) throws(CommandFailure) -> [JSON] {
+        if let said = ["do", "call", "times"].first(where: parsed.has) {
+            throw .usage("fault add: a FAULT says by itself what --\(said) would", of: parsed)
+        }
+        let words = Words.divided(parsed.arguments)
+        guard words.count == 1 || !parsed.has("id") else {
+            throw .usage("fault add: --id is the name of one fault, and here are \(words.count)", of: parsed)
+        }
+        let narrowing = ["device", "install", "system", "attempt", "probability", "id"]
+        guard narrowing.contains(where: parsed.has) else { return words.map(JSON.string) }
+        return try words.map { word throws(CommandFailure) in
+            let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+            let times = parts.count == 3 ? Int64(parts[2]) : nil
+            guard parts.count == 2 || times != nil else {
+                throw .usage("fault add: a FAULT is KIND:CALL or KIND:CALL:TIMES, not '\(word)'", of: parsed)
+            }
+            var fault = try document(parsed, parts[0])
+            var on = fault["on"]?.object ?? JSONObject()
+            on["call"] = .string(parts[1])
+            fault["on"] = .object(on)
+            fault["times"] = times.map(JSON.int)
+            return .object(fault)
+        }
     }
 
     private static func document(_ parsed: ParsedArguments, _ deed: String) throws(CommandFailure) -> JSONObject {
