@@ -1,32 +1,17 @@
 import Encoding
+import Foundation
 import Profiles
-import Testing
 
-/// A profile in which every name of the wire that it states is another: each goes by its path in the document, so that
-/// no two of the whole profile are the same.
+/// `Fixtures/profiles/other-names.json5`: the built-in profile with another name for everything it names.
 enum OtherNames {
-    /// The document of a profile with the names changed, as JSON.
-    static func renamed(_ document: String) throws -> JSON {
-        var profile = try #require(try JSON5Reader.read(document).json.object)
-        var ceremony = try #require(profile["ceremony"]?.object)
-        for table in ["claims", "outcomes", "platforms"] {
-            ceremony[table] = renamed(try #require(ceremony[table]), "ceremony_\(table)")
-        }
-        profile["ceremony"] = .object(ceremony)
-        profile["members"] = renamed(try #require(profile["members"]), "members")
-        return .object(profile)
+    /// The document.
+    static func document() throws -> [UInt8] {
+        let here = URL(filePath: #filePath).deletingLastPathComponent()
+        return Array(try Data(contentsOf: here.appending(path: "../../Fixtures/profiles/other-names.json5")))
     }
 
-    private static func renamed(_ json: JSON, _ path: String) -> JSON {
-        guard let object = json.object else { return .string(path) }
-        return .object(JSONObject(object.members.map { ($0.name, renamed($0.value, "\(path)_\($0.name)")) }))
-    }
-
-    /// The built-in profile with the names changed.
-    static func profile() throws -> SenseCryptProfile {
-        let document = String(decoding: SenseCryptProfile.builtInDocument, as: UTF8.self)
-        return try SenseCryptProfile(json5: renamed(document).serialized())
-    }
+    /// The profile.
+    static func profile() throws -> SenseCryptProfile { try SenseCryptProfile(json5: try document()) }
 
     /// The names of claims and of members in a profile's document.
     static func names(_ document: JSON) -> (claims: Set<String>, members: Set<String>) {

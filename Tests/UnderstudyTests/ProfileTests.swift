@@ -17,6 +17,10 @@ import Testing
         return Ran(exit: exit, out: out.text, err: err.text)
     }
 
+    /// The built-in profile with another name for everything it names.
+    private static let otherNames = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Fixtures/profiles/other-names.json5").standardizedFileURL.path
+
     /// Runs a command with the profile that was printed, changed so.
     private func run(
         _ arguments: [String], in scratch: Scratch, _ change: (String) throws -> String
@@ -31,9 +35,7 @@ import Testing
     @Test func `a whole sign-in goes by the names of a profile in which each is another`() async throws {
         let trace = "/trace.jsonl"
         let scratch = try Scratch()
-        let ran = try await run(["demo", "--trace", scratch.path + trace], in: scratch) {
-            try OtherNames.renamed($0).text
-        }
+        let ran = await run(["demo", "--trace", scratch.path + trace, "--profile", Self.otherNames])
         #expect(ran.exit == .done, "\(ran.err)")
         #expect(ran.lines.last == "signed in")
         #expect(!ran.out.contains("NOT "))
@@ -59,9 +61,7 @@ import Testing
         { title: "t", group: "g", source: "s", users: { ada: {} }, devices: { phone: { enrolled: "ada" } },
           steps: [ { signin: { device: "phone", scans: ["mismatch", "match"] }, expect: { result: "signed_in" } } ] }
         """.write(toFile: scenario, atomically: true, encoding: .utf8)
-        let ran = try await run(["test", scenario, "--har", archive], in: scratch) {
-            try OtherNames.renamed($0).text
-        }
+        let ran = await run(["test", scenario, "--har", archive, "--profile", Self.otherNames])
         #expect(ran.exit == .done, "\(ran.out)\(ran.err)")
         let text = try String(contentsOfFile: archive, encoding: .utf8)
         let entries = try JSON(parsing: Array(text.utf8))["log"]?["entries"]?.array ?? []
